@@ -1,0 +1,49 @@
+// swift-tools-version: 6.3
+import PackageDescription
+
+/// Settings that every target shares.
+let house: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+  .enableExperimentalFeature("Lifetimes"),
+]
+
+/// Targets that must not touch raw memory.
+let memorySafe: [SwiftSetting] = house + [.strictMemorySafety()]
+
+let package = Package(
+  name: "nalu",
+  products: [.executable(name: "nalu", targets: ["nalu"])],
+  targets: [
+    // C libraries, each behind one door.
+    .systemLibrary(
+      name: "CFFmpeg", pkgConfig: "libavcodec",
+      providers: [.apt(["libavcodec-dev", "libavutil-dev", "libswscale-dev"])]),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"])]),
+
+    // What the service is made of; none of these three knows another.
+    .target(name: "H264", swiftSettings: memorySafe),
+    .target(name: "Codec", dependencies: ["CFFmpeg", "Platform"], swiftSettings: house),
+    .target(name: "HTTP", dependencies: ["CMicroHTTPD", "Platform"], swiftSettings: house),
+    // Locks, blocks of memory and files: the raw-memory corner that lets the service do without.
+    .target(name: "Platform", swiftSettings: house),
+
+    .target(
+      name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Platform"],
+      swiftSettings: memorySafe),
+    .executableTarget(
+      name: "nalu", dependencies: ["NaluService", "Platform"], swiftSettings: memorySafe),
+
+    .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
+    .testTarget(name: "CodecTests", dependencies: ["Codec", "Platform"], swiftSettings: house),
+    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform"], swiftSettings: house),
+    .testTarget(
+      name: "NaluServiceTests",
+      dependencies: ["NaluService", "H264", "Codec", "HTTP", "Platform"], swiftSettings: house),
+  ],
+  swiftLanguageModes: [.v6]
+)

@@ -1,0 +1,86 @@
+internal import Platform
+internal import Synchronization
+
+/// The room for temporary files that all jobs share, counted against `Limits.maxSpool`.
+package final class SpoolDirectory: Sendable {
+  package let path: String
+  package let capacity: Int
+  private let used = Atomic<Int>(0)
+
+  package init(path: String, capacity: Int) {
+    self.path = path
+    self.capacity = capacity
+  }
+
+  /// Bytes in temporary files now.
+  package var usedBytes: Int { used.load(ordering: .relaxed) }
+
+  fileprivate func reserve(_ bytes: Int) throws(Problem) {
+    let now = used.add(bytes, ordering: .relaxed).newValue
+    if now > capacity {
+      release(bytes)
+      throw Problem(
+        .insufficientStorage, "Temporary data of all jobs would exceed max_spool, \(capacity) bytes.")
+    }
+  }
+
+  fileprivate func release(_ bytes: Int) {
+    used.subtract(bytes, ordering: .relaxed)
+  }
+}
+
+/// Bytes that must wait: appended at the end, read anywhere. The first few MiB stay in memory, the
+/// rest goes to an unlinked temporary file.
+package struct Spool: ~Copyable, Sendable {
+  private let directory: SpoolDirectory
+  private let memoryCapacity: Int
+  private var memory: [UInt8] = []
+  private var file: TemporaryFile?
+  private var reserved = 0
+  /// Bytes appended so far.
+  package private(set) var count = 0
+
+  package init(in directory: SpoolDirectory, memoryCapacity: Int = Limits.spoolMemory) {
+    self.directory = directory
+    self.memoryCapacity = memoryCapacity
+  }
+
+  deinit {
+    directory.release(reserved)
+  }
+
+  /// Appends all of `bytes`; throws `insufficient-storage` when there is no room.
+  package mutating func append(_ bytes: Span<UInt8>) throws(Problem) {
+    if file == nil, count + bytes.count <= memoryCapacity {
+      memory.append(copying: bytes)
+      count += bytes.count
+      return
+    }
+    try directory.reserve(bytes.count)
+    reserved += bytes.count
+    do throws(SystemError) {
+      if file == nil { file = try TemporaryFile(in: directory.path) }
+      try file?.append(bytes)
+    } catch {
+      throw Problem(
+        .insufficientStorage, "Temporary data cannot be written; retry later or elsewhere.")
+    }
+    count += bytes.count
+  }
+
+  /// Fills the free room of `output` from `offset` on, as far as there are bytes.
+  package borrowing func read(
+    at offset: Int, into output: inout OutputSpan<UInt8>
+  ) throws(Problem) {
+    var position = offset
+    if position < memory.count {
+      position += output.append(fitting: memory.span.extracting(position..<memory.count))
+    }
+    guard position < count, !output.isFull else { return }
+    do throws(SystemError) {
+      try file?.read(at: position - memory.count, into: &output)
+    } catch {
+      throw Problem(.internal, "Temporary data cannot be read back.")
+    }
+  }
+}

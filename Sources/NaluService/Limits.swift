@@ -1,0 +1,40 @@
+/// Every bound that keeps a client from using more than its share. A platform engineer sets the
+/// first group; the second are properties of the program.
+package struct Limits: Equatable, Sendable {
+  /// Bytes of one upload.
+  package var maxBody = 16 * gibi
+  /// Luma samples of one coded picture: 8192x4320 rounded up to whole macroblocks.
+  package var maxFramePixels = 8192 * 4320
+  /// Luma samples in one direction.
+  package var maxDimension = 16384
+  /// Frames of one job, in or out.
+  package var maxFrames = 1_000_000
+  /// Bytes of one result.
+  package var maxOutput = 64 * gibi
+  /// NAL units listed in one report.
+  package var maxNALUnits = 5_000_000
+  /// Seconds of work (not of waiting for the client) that a job may take.
+  package var jobTimeout = 3600
+  /// Temporary files of all jobs together, in bytes.
+  package var maxSpool = 16 * gibi
+  /// Steps that run at once.
+  package var workers = 2
+  /// Jobs that hold a codec at once.
+  package var jobs = 4
+  /// Jobs that are ready and wait for a codec slot.
+  package var queue = 64
+  /// Encoder or decoder threads of one job at most.
+  package var maxThreads = 2
+
+  /// Upload blocks that wait in memory for a worker, per job.
+  package static let inputBlocks = 2
+  /// Bytes of result in memory, per job, from which on the job waits for its reader.
+  package static let outputMark = 4 * mebi
+  /// Bytes of an upload or early result that are kept in memory before a file is used.
+  package static let spoolMemory = 4 * mebi
+
+  package init() {}
+
+  private static let mebi = 1 << 20
+  private static let gibi = 1 << 30
+}

@@ -1,0 +1,93 @@
+package import Platform
+
+/// Something Nalu can do to a stream of bytes: a small state machine that is advanced in bounded
+/// steps and knows nothing of HTTP, files, threads or locks.
+///
+/// Whoever runs it (a job of the work queue, the command line, a test) repeats: while `step`
+/// answers `.again`, step; on `.needsInput` push the next block, or call `endOfInput` once when
+/// there is none. Only one thread touches an operation at a time.
+package protocol Operation: ~Copyable, Sendable {
+  /// Bytes per block of upload: one raw frame for an encode, 256 KiB for a scan. Every block but
+  /// the last is full. May change after a push (a Y4M header has been read).
+  var blockSize: Int { get }
+
+  /// The operation opens a codec: it needs a slot out of `Limits.jobs` from its first block on.
+  var isExpensive: Bool { get }
+
+  /// Takes a block; called only after `step` answered `.needsInput` (or first of all).
+  ///
+  /// Cheap: the work is done in `step`. The operation may keep the block.
+  mutating func push(_ block: Block) throws(Problem)
+
+  /// No block follows.
+  mutating func endOfInput() throws(Problem)
+
+  /// Does one bounded piece of work (a frame, one packet of a flush, an access unit, one block of
+  /// scanning) and appends what it produced.
+  mutating func step(into output: inout Output) throws(Problem) -> Step
+}
+
+/// What a step left to do.
+package enum Step: Equatable, Sendable {
+  /// There is more work that needs no input.
+  case again
+  /// Nothing can be done before the next block or the end of input.
+  case needsInput
+  /// The result is complete.
+  case finished
+}
+
+/// What a step hands on: bytes of the result, and what is to be said of them in headers.
+package struct Output: ~Copyable {
+  /// Bytes that the step appended.
+  package var bytes: [UInt8] = []
+  /// How the result is announced. Set before the first byte, or with it; `answer.headers` may
+  /// still grow until the answer starts, and `answer.trailers` until the end.
+  package var answer = Answer()
+  /// Frames and bytes, for the log and the metrics.
+  package var counters = Counters()
+
+  package init() {}
+}
+
+/// The header of a result, as an operation sees it.
+package struct Answer: Equatable, Sendable {
+  /// When the answer may begin.
+  package enum Start: Equatable, Sendable {
+    /// Once the result is complete: it then has a `Content-Length`, and all headers are final.
+    case whenComplete
+    /// As soon as the upload has ended and there are bytes; later counts become trailers.
+    case whenReady
+  }
+
+  package var contentType = "application/octet-stream"
+  package var start = Start.whenComplete
+  /// `Nalu-…` response headers in order.
+  package var headers: [Field] = []
+  /// Counts that are known only at the end: trailers when the answer is streamed, headers when
+  /// it is not. `trailerNames` announces them in `Trailer`.
+  package var trailers: [Field] = []
+  package var trailerNames: [String] = []
+
+  /// A header or trailer field.
+  package struct Field: Equatable, Sendable {
+    package var name: String
+    package var value: String
+
+    package init(_ name: String, _ value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  package init() {}
+}
+
+/// What an operation counted.
+package struct Counters: Equatable, Sendable {
+  package var framesIn = 0
+  package var framesOut = 0
+  package var decodeErrors = 0
+
+  package init() {}
+}

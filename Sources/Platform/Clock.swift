@@ -1,0 +1,8 @@
+internal import Glibc
+
+/// Time since some fixed moment, in nanoseconds; never goes back.
+package func monotonicNanoseconds() -> UInt64 {
+  var now = timespec()
+  clock_gettime(CLOCK_MONOTONIC, &now)
+  return UInt64(now.tv_sec) * 1_000_000_000 + UInt64(now.tv_nsec)
+}

@@ -1,0 +1,76 @@
+internal import Glibc
+
+/// What the operating system answered to a failed call.
+package struct SystemError: Error, Equatable, Sendable {
+  /// The call, as in its manual page.
+  package let call: String
+  /// The `errno` it left.
+  package let number: Int32
+
+  package init(_ call: String, _ number: Int32 = errno) {
+    self.call = call
+    self.number = number
+  }
+
+  /// No room is left: on the device, of the quota, or below the file size limit.
+  package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
+}
+
+/// A file without a name: it vanishes with its last descriptor, however the process ends.
+package struct TemporaryFile: ~Copyable {
+  private let descriptor: Int32
+  /// Bytes written so far.
+  package private(set) var size = 0
+
+  package init(in directory: String) throws(SystemError) {
+    var template = Array("\(directory)/nalu-XXXXXX".utf8CString)
+    let opened = mkstemp(&template)
+    guard opened >= 0 else { throw SystemError("mkstemp") }
+    unlink(template)
+    _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
+    descriptor = opened
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// Writes all of `bytes` at the end.
+  package mutating func append(_ bytes: Span<UInt8>) throws(SystemError) {
+    var done = 0
+    while done < bytes.count {
+      let written = bytes.withUnsafeBytes { source in
+        pwrite(descriptor, source.baseAddress.map { $0 + done }, source.count - done, off_t(size))
+      }
+      if written < 0 {
+        if errno == EINTR { continue }
+        throw SystemError("pwrite")
+      }
+      done += written
+      size += written
+    }
+  }
+
+  /// Reads into the free room of `output` from `offset` on; a short read means the end of the file.
+  package borrowing func read(
+    at offset: Int, into output: inout OutputSpan<UInt8>
+  ) throws(SystemError) {
+    var position = offset
+    while output.freeCapacity > 0 {
+      let fileDescriptor = descriptor
+      let count = output.withUnsafeMutableBufferPointer { buffer, initialized in
+        let room = buffer.count - initialized
+        let got = pread(
+          fileDescriptor, buffer.baseAddress.map { $0 + initialized }, room, off_t(position))
+        if got > 0 { initialized += got }
+        return got
+      }
+      if count < 0 {
+        if errno == EINTR { continue }
+        throw SystemError("pread")
+      }
+      if count == 0 { return }
+      position += count
+    }
+  }
+}

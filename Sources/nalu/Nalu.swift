@@ -1,0 +1,4 @@
+@main
+struct Nalu {
+  static func main() {}
+}
