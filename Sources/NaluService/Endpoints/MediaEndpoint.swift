@@ -8,6 +8,8 @@ package struct MediaEndpoint: Sendable {
   package let input: String
   /// Media types that a successful answer may have, the default first.
   package let outputTypes: [String]
+  /// A person can read the default result on a terminal.
+  package var isText: Bool { outputTypes.first == "application/json" }
   /// `Nalu-…` headers of a successful answer, with what they mean.
   package let outputHeaders: [(name: String, meaning: String)]
   package let parameters: [any AnyParameter]
@@ -47,4 +49,9 @@ package struct OperationContext: Sendable {
     self.spoolDirectory = spoolDirectory
     self.contentLength = contentLength
   }
+}
+
+extension MediaEndpoint {
+  /// Everything that Nalu does to an upload.
+  package static let all: [MediaEndpoint] = []
 }
