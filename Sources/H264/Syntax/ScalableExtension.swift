@@ -45,7 +45,7 @@ extension ScalableExtension {
       _ = try reader.u(3, "vui_ext_dependency_id")
       _ = try reader.u(4, "vui_ext_quality_id")
       _ = try reader.u(3, "vui_ext_temporal_id")
-      try OperationPointTiming.skip(&reader, prefix: .scalable)
+      try OperationPointTiming.skip(&reader, names: .scalable)
       reader.record?.nextTurn()
     }
     reader.record?.end()
@@ -73,9 +73,16 @@ enum OperationPointTiming {
       nalHRDFlag: "vui_mvc_nal_hrd_parameters_present_flag",
       vclHRDFlag: "vui_mvc_vcl_hrd_parameters_present_flag",
       lowDelay: "vui_mvc_low_delay_hrd_flag", picStruct: "vui_mvc_pic_struct_present_flag")
+    static let depth = Names(
+      timingFlag: "vui_mvcd_timing_info_present_flag",
+      numUnitsInTick: "vui_mvcd_num_units_in_tick", timeScale: "vui_mvcd_time_scale",
+      fixedFrameRate: "vui_mvcd_fixed_frame_rate_flag",
+      nalHRDFlag: "vui_mvcd_nal_hrd_parameters_present_flag",
+      vclHRDFlag: "vui_mvcd_vcl_hrd_parameters_present_flag",
+      lowDelay: "vui_mvcd_low_delay_hrd_flag", picStruct: "vui_mvcd_pic_struct_present_flag")
   }
 
-  static func skip(_ reader: inout BitReader, prefix names: Names) throws(SyntaxError) {
+  static func skip(_ reader: inout BitReader, names: Names) throws(SyntaxError) {
     if try reader.flag(names.timingFlag) {
       _ = try reader.u(32, names.numUnitsInTick, in: 1...0xFFFF_FFFF)
       _ = try reader.u(32, names.timeScale, in: 1...0xFFFF_FFFF)

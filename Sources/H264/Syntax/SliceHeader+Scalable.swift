@@ -1,13 +1,14 @@
 /// The second half of `slice_header_in_scalable_extension()` (H.264 §F.7.3.3.4).
 extension SliceHeader {
   mutating func parseScalableBody(
-    _ reader: inout BitReader, unit: NALUnitHeaderExtension.Scalable, nalRefIDC: Int,
-    sps: SequenceParameterSet, layer: ScalableExtension?, pps: PictureParameterSet
+    _ reader: inout BitReader, unit: NALUnitHeader, sps: SequenceParameterSet,
+    layer: ScalableExtension?, pps: PictureParameterSet
   ) throws(SyntaxError) {
     let layer = layer ?? ScalableExtension()
-    if unit.qualityID == 0 {
-      try parseScalableReferences(
-        &reader, unit: unit, nalRefIDC: nalRefIDC, sps: sps, layer: layer, pps: pps)
+    let isFirstQuality = unit.element("quality_id") == 0
+    let predictsLayers = unit.element("no_inter_layer_pred_flag") == 0
+    if isFirstQuality {
+      try parseScalableReferences(&reader, unit: unit, sps: sps, layer: layer, pps: pps)
     }
     if pps.entropyCodingMode, sliceType?.isIntra == false {
       cabacInitIDC = try reader.ue("cabac_init_idc", in: 0...2)
@@ -15,11 +16,11 @@ extension SliceHeader {
     try parseQP(&reader, sps: sps, pps: pps)
     try parseDeblocking(&reader, pps: pps)
     try parseSliceGroupChangeCycle(&reader, sps: sps, pps: pps)
-    if !unit.noInterLayerPred, unit.qualityID == 0 {
+    if predictsLayers, isFirstQuality {
       try skipReferenceLayer(&reader, sps: sps, layer: layer)
     }
     let isSkipped =
-      unit.noInterLayerPred ? false : try skipInterLayerPrediction(&reader, layer: layer)
+      predictsLayers ? try skipInterLayerPrediction(&reader, layer: layer) : false
     if !layer.sliceHeaderRestriction, !isSkipped {
       _ = try reader.u(4, "scan_idx_start")
       _ = try reader.u(4, "scan_idx_end")
@@ -27,21 +28,22 @@ extension SliceHeader {
   }
 
   private mutating func parseScalableReferences(
-    _ reader: inout BitReader, unit: NALUnitHeaderExtension.Scalable, nalRefIDC: Int,
-    sps: SequenceParameterSet, layer: ScalableExtension, pps: PictureParameterSet
+    _ reader: inout BitReader, unit: NALUnitHeader, sps: SequenceParameterSet,
+    layer: ScalableExtension, pps: PictureParameterSet
   ) throws(SyntaxError) {
     try parseReferenceCounts(&reader, pps: pps)
     try skipRefPicListModification(&reader, isMultiview: false)
     if usesWeights(pps) {
       let fromBase =
-        unit.noInterLayerPred ? false : try reader.flag("base_pred_weight_table_flag")
+        unit.element("no_inter_layer_pred_flag") == 0
+        ? try reader.flag("base_pred_weight_table_flag") : false
       if !fromBase { try skipPredWeightTable(&reader, sps: sps) }
     }
-    guard nalRefIDC != 0 else { return }
+    guard unit.refIDC != 0 else { return }
     try parseDecRefPicMarking(&reader)
     if !layer.sliceHeaderRestriction {
       let store = try reader.flag("store_ref_base_pic_flag")
-      if unit.useRefBasePic || store, !unit.idr {
+      if unit.element("use_ref_base_pic_flag") == 1 || store, !isIDR {
         try Self.skipDecRefBasePicMarking(&reader)
       }
     }
@@ -95,5 +97,12 @@ extension SliceHeader {
       _ = try reader.flag("tcoeff_level_prediction_flag")
     }
     return isSkipped
+  }
+}
+
+extension NALUnitHeader {
+  /// The value of an element of the header's extension, or nil if it has none of that name.
+  func element(_ name: String) -> Int? {
+    self.extension?.elements.first { $0.name == name }?.value
   }
 }

@@ -66,7 +66,7 @@ package struct SliceHeader: Equatable, Sendable {
   package var sliceGroupChangeCycle = 0
   /// slice_id of data partition A.
   package var sliceID: Int?
-  /// The parameter sets ask for a longer header than the reader knows (3D-AVC texture and depth).
+  /// Only the first three elements were read, as for 3D-AVC texture and depth views (Annex I).
   package var isIncomplete = false
 
   package init() {}
@@ -100,11 +100,10 @@ extension SliceHeader {
   /// The reader stands at the first RBSP bit of a NAL unit of type 1, 2, 5, 19, 20 or 21. When it
   /// throws, what was read before stays in the header.
   package mutating func parse(
-    _ reader: inout BitReader, nalUnitType: Int, nalRefIDC: Int,
-    headerExtension: NALUnitHeaderExtension? = nil, parameterSets: ParameterSets
+    _ reader: inout BitReader, unit: NALUnitHeader, parameterSets: ParameterSets
   ) throws(SyntaxError) {
     reset()
-    isIDR = headerExtension?.isIDR ?? (nalUnitType == 5)
+    isIDR = unit.extension?.isIDR ?? (unit.type == .idrSlice)
     firstMbInSlice = try reader.ue("first_mb_in_slice")
     rawSliceType = try reader.ue("slice_type", within: 0...9)
     let idStart = reader.position
@@ -114,26 +113,23 @@ extension SliceHeader {
         "pic_parameter_set_id", at: idStart, .missingPictureParameterSet(picParameterSetID))
     }
     seqParameterSetID = pps.sequenceParameterSetID
-    let isExtension = nalUnitType >= 20
+    let isExtension = unit.type == .sliceExtension || unit.type == .depthSliceExtension
     let subset =
       isExtension ? parameterSets.subsetSequenceParameterSet(seqParameterSetID) : nil
     guard let sps = subset?.data ?? parameterSets.sequenceParameterSet(seqParameterSetID) else {
       throw SyntaxError(
         "pic_parameter_set_id", at: idStart, .missingSequenceParameterSet(seqParameterSetID))
     }
-    switch headerExtension {
-    case .scalable(let unit) where nalUnitType == 20:
-      try parseIdentity(&reader, sps: sps, pps: pps)
-      try parseScalableBody(
-        &reader, unit: unit, nalRefIDC: nalRefIDC, sps: sps, layer: subset?.scalable, pps: pps)
-    case .depth:
-      try parseIdentity(&reader, sps: sps, pps: pps)
+    switch unit.extension?.kind {
+    case .avc3D:
       isIncomplete = true
+    case .svc:
+      try parseIdentity(&reader, sps: sps, pps: pps)
+      try parseScalableBody(&reader, unit: unit, sps: sps, layer: subset?.scalable, pps: pps)
     default:
       try parseIdentity(&reader, sps: sps, pps: pps)
-      try parseBody(
-        &reader, isMultiview: isExtension, nalRefIDC: nalRefIDC, sps: sps, pps: pps)
-      if nalUnitType == 2 { sliceID = try reader.ue("slice_id") }
+      try parseBody(&reader, isMultiview: isExtension, unit: unit, sps: sps, pps: pps)
+      if unit.type == .partitionA { sliceID = try reader.ue("slice_id") }
     }
   }
 
@@ -168,13 +164,13 @@ extension SliceHeader {
   }
 
   private mutating func parseBody(
-    _ reader: inout BitReader, isMultiview: Bool, nalRefIDC: Int,
+    _ reader: inout BitReader, isMultiview: Bool, unit: NALUnitHeader,
     sps: SequenceParameterSet, pps: PictureParameterSet
   ) throws(SyntaxError) {
     try parseReferenceCounts(&reader, pps: pps)
     try skipRefPicListModification(&reader, isMultiview: isMultiview)
     if usesWeights(pps) { try skipPredWeightTable(&reader, sps: sps) }
-    if nalRefIDC != 0 { try parseDecRefPicMarking(&reader) }
+    if unit.refIDC != 0 { try parseDecRefPicMarking(&reader) }
     if pps.entropyCodingMode, sliceType?.isIntra == false {
       cabacInitIDC = try reader.ue("cabac_init_idc", in: 0...2)
     }
