@@ -14,8 +14,9 @@ extension VideoEncoder {
     package var frameRate = Rational(25)
     package var rateControl = RateControl.crf(23)
     package var buffer: BufferModel?
-    /// The bit rate will be changed on the way; needs `.bitrate` and a buffer.
+    /// Frames from one keyframe to the next at most.
     package var gop = 50
+    /// Scene cuts begin a new group of pictures early.
     package var sceneCut = true
     package var openGOP = false
     package var intraRefresh = false
