@@ -30,17 +30,12 @@ package struct ImageWriter: ~Copyable {
     package var isMonochrome = false
     /// How the image is turned.
     package var orientation = Orientation.upright
-    /// Width of a sample relative to its height, before it is turned; 0 when unknown.
-    package var sampleAspectRatio = (width: 0, height: 1)
+    /// Width of a sample relative to its height, before it is turned; `nil` when unknown.
+    package var sampleAspectRatio: Rational?
 
     package init(width: Int, height: Int) {
       self.width = width
       self.height = height
-    }
-
-    package static func == (a: Presentation, b: Presentation) -> Bool {
-      a.width == b.width && a.height == b.height && a.isMonochrome == b.isMonochrome
-        && a.orientation == b.orientation && a.sampleAspectRatio == b.sampleAspectRatio
     }
   }
 
@@ -128,11 +123,12 @@ package struct ImageWriter: ~Copyable {
         picture, to: frame.chromaIsFull ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_YUVJ420P,
         coding: jfif, width: picture.width, height: picture.height)
     }
-    let swaps = how.orientation.swapsAxes
-    let ratio = how.sampleAspectRatio
-    picture.av.pointer.pointee.sample_aspect_ratio = AVRational(
-      num: Int32(clamping: swaps && ratio.width > 0 ? ratio.height : ratio.width),
-      den: Int32(clamping: swaps && ratio.width > 0 ? ratio.width : ratio.height))
+    picture.av.pointer.pointee.sample_aspect_ratio = AVRational(num: 0, den: 1)
+    if let ratio = how.sampleAspectRatio {
+      let turned = Rational(ratio.denominator, ratio.numerator)
+      picture.av.pointer.pointee.sample_aspect_ratio =
+        (how.orientation.swapsAxes ? turned : ratio).libav
+    }
     return picture
   }
 }

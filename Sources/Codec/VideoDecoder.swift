@@ -27,6 +27,7 @@ package struct VideoDecoder: ~Copyable {
   package private(set) var isFinished = false
 
   package init(_ settings: Settings) throws(CodecError) {
+    CodecLog.install()
     guard let codec = avcodec_find_decoder(AV_CODEC_ID_H264) else {
       throw CodecError(function: "avcodec_find_decoder", code: -ENOSYS)
     }

@@ -42,10 +42,10 @@ extension Frame {
   }
 
   /// Width of a sample relative to its height; `nil` when the stream does not say.
-  package var sampleAspectRatio: (width: Int, height: Int)? {
+  package var sampleAspectRatio: Rational? {
     let ratio = av.pointer.pointee.sample_aspect_ratio
     guard ratio.num > 0, ratio.den > 0 else { return nil }
-    return (Int(ratio.num), Int(ratio.den))
+    return Rational(Int(ratio.num), Int(ratio.den))
   }
 
   /// Bytes of the samples without padding.
