@@ -46,6 +46,8 @@ extension VideoEncoder {
     package var repeatsParameterSets = true
     package var fieldOrder: FieldOrder?
     package var colour = ColourDescription()
+    /// Where 4:2:0 chroma lies, if that is to be said.
+    package var chromaLocation: ChromaLocation?
     package var sampleAspectRatio: Rational?
     package var framing = Framing.annexB
 

@@ -86,6 +86,7 @@ package struct EncodeOperation: Operation, ~Copyable {
   ///   - contentLength: Bytes of media.
   ///   - video: What they are.
   ///   - limits: Sets how many frames are taken.
+  /// - Throws: `partial-frame` or `too-many-frames`.
   package static func check(
     _ contentLength: Int, of video: RawVideo, _ limits: Limits
   ) throws(Problem) {

@@ -36,7 +36,8 @@ extension EncodeSettings {
     settings.accessUnitDelimiters = accessUnitDelimiters
     settings.repeatsParameterSets = repeatsParameterSets
     settings.fieldOrder = video.fieldOrder
-    settings.colour = colour
+    settings.colour = codedColour(of: video)
+    settings.chromaLocation = codedChromaLocation(of: video)
     settings.sampleAspectRatio = video.sampleAspectRatio
     settings.framing = format == .avcc ? .lengthPrefixed : .annexB
     return settings
@@ -48,6 +49,23 @@ extension EncodeSettings {
     case .packed, .rgb: return .yuv420
     case .planar, .semiPlanar: return video.pixelFormat.chroma
     }
+  }
+
+  /// RGB is converted to what the VUI says; for YUV the VUI says what was given.
+  private func codedColour(of video: RawVideo) -> ColourDescription {
+    var coded = colour
+    coded.range = video.colorRange
+    guard video.pixelFormat.isRGB else { return coded }
+    coded.range = coded.range ?? .tv
+    coded.matrix = coded.matrix ?? (video.height >= 720 ? .bt709 : .smpte170m)
+    return coded
+  }
+
+  /// libswscale puts the chroma that it subsamples in the middle.
+  private func codedChromaLocation(of video: RawVideo) -> ChromaLocation? {
+    let chroma = codedChroma(of: video)
+    guard chroma == .yuv420 else { return nil }
+    return video.pixelFormat.chroma == .yuv444 ? .center : video.chromaLocation
   }
 
   private var rateControl: VideoEncoder.RateControl {
