@@ -39,7 +39,8 @@ let package = Package(
       name: "nalu", dependencies: ["NaluService", "Platform"], swiftSettings: memorySafe),
 
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
-    .testTarget(name: "CodecTests", dependencies: ["Codec", "Platform"], swiftSettings: house),
+    .testTarget(
+      name: "CodecTests", dependencies: ["Codec", "CFFmpeg", "Platform"], swiftSettings: house),
     .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform"], swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
