@@ -24,16 +24,20 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(
+      name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
     // What the service is made of; none of these three knows another.
     .target(name: "H264", swiftSettings: memorySafe),
     .target(name: "Codec", dependencies: ["CFFmpeg", "Platform"], swiftSettings: house),
     .target(name: "HTTP", dependencies: ["CMicroHTTPD", "Platform"], swiftSettings: house),
+    // Zip and tar.
+    .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),
     // Locks, blocks of memory and files: the raw-memory corner that lets the service do without.
     .target(name: "Platform", swiftSettings: house),
 
     .target(
-      name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Platform"],
+      name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Archive", "Platform"],
       swiftSettings: memorySafe),
     .executableTarget(
       name: "nalu", dependencies: ["NaluService", "Platform"], swiftSettings: memorySafe),
