@@ -109,3 +109,13 @@ package struct ColourDescription: Equatable, Sendable {
     }
   }
 }
+
+/// Where 4:2:0 chroma samples lie: `chroma_sample_loc_type` (H.264 figure E-1).
+package enum ChromaLocation: Int, Sendable {
+  /// Between lines, under every second luma column: what a stream without the element means.
+  case left = 0
+  /// In the middle of four luma samples, as in JPEG.
+  case center = 1
+  /// On every second luma sample of every second line, as in DV.
+  case topLeft = 2
+}

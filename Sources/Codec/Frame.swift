@@ -14,22 +14,24 @@ package struct Frame: ~Copyable {
   /// A picture over the bytes of `block`, without a copy.
   ///
   /// - Parameters:
-  ///   - block: At least one picture in `format`, rows and planes without padding; it is not
-  ///     written to from now on.
+  ///   - block: Holds a picture in `format`, rows and planes without padding; it is not written
+  ///     to from now on.
+  ///   - offset: Where in the block the picture begins.
   ///   - format: How the samples lie in the block.
   ///   - width: Luma samples.
   ///   - height: Luma samples.
   /// - Throws: `CodecError` when there is no memory for the description.
   package init(
-    over block: Block, format: PixelFormat, width: Int, height: Int
+    over block: Block, at offset: Int = 0, format: PixelFormat, width: Int, height: Int
   ) throws(CodecError) {
-    precondition(block.count >= format.bytesPerFrame(width: width, height: height))
+    let size = format.bytesPerFrame(width: width, height: height)
+    precondition(offset >= 0 && block.count - offset >= size)
     let av = try Owned(av_frame_alloc(), "av_frame_alloc") { av_frame_free($0) }
     let frame = av.pointer
-    let bytes = block.baseAddress.assumingMemoryBound(to: UInt8.self)
+    let bytes = (block.baseAddress + offset).assumingMemoryBound(to: UInt8.self)
     let owner = Unmanaged.passRetained(block)
     let buffer = av_buffer_create(
-      bytes, block.count, releaseBlock, owner.toOpaque(), AV_BUFFER_FLAG_READONLY)
+      bytes, size, releaseBlock, owner.toOpaque(), AV_BUFFER_FLAG_READONLY)
     guard let buffer else {
       owner.release()
       throw CodecError(function: "av_buffer_create", code: -ENOMEM)

@@ -86,6 +86,9 @@ extension UnsafeMutablePointer where Pointee == AVCodecContext {
     if let sar = settings.sampleAspectRatio {
       parameters.append(("sar", "\(sar.numerator):\(sar.denominator)"))
     }
+    if settings.chroma == .yuv420, let location = settings.chromaLocation {
+      parameters.append(("chromaloc", "\(location.rawValue)"))
+    }
     if settings.framing == .lengthPrefixed { parameters.append(("annexb", "0")) }
     var dictionary: OpaquePointer?
     defer { av_dict_free(&dictionary) }

@@ -14,8 +14,9 @@ extension VideoEncoder {
     package var frameRate = Rational(25)
     package var rateControl = RateControl.crf(23)
     package var buffer: BufferModel?
-    /// The bit rate will be changed on the way; needs `.bitrate` and a buffer.
+    /// Frames from one keyframe to the next at most.
     package var gop = 50
+    /// Scene cuts begin a new group of pictures early.
     package var sceneCut = true
     package var openGOP = false
     package var intraRefresh = false
@@ -45,6 +46,8 @@ extension VideoEncoder {
     package var repeatsParameterSets = true
     package var fieldOrder: FieldOrder?
     package var colour = ColourDescription()
+    /// Where 4:2:0 chroma lies, if that is to be said.
+    package var chromaLocation: ChromaLocation?
     package var sampleAspectRatio: Rational?
     package var framing = Framing.annexB
 
