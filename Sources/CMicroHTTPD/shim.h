@@ -1,11 +1,71 @@
-// The one door to libmicrohttpd: its header, and its variadic calls wrapped.
+// The one door to libmicrohttpd: its header, its variadic calls wrapped, and what of the C library
+// Swift does not see.
 #ifndef NALU_CMICROHTTPD_SHIM_H
 #define NALU_CMICROHTTPD_SHIM_H
 
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
+
+/// Where libmicrohttpd's log lines go.
+struct nalu_http_logger {
+  void (*line)(void *context, const char *text);
+  void *context;
+};
+
+static void nalu_http_log(void *logger, const char *format, va_list arguments) {
+  const struct nalu_http_logger *to = (const struct nalu_http_logger *)logger;
+  char text[512];
+  vsnprintf(text, sizeof text, format, arguments);
+  to->line(to->context, text);
+}
+
+static inline struct MHD_Daemon *nalu_http_start(
+    unsigned flags, MHD_AccessHandlerCallback handler, void *context,
+    struct nalu_http_logger *logger, const struct MHD_OptionItem *options) {
+  return MHD_start_daemon(
+      flags, 0, NULL, NULL, handler, context,
+      // First, so that complaints about the other options are logged too.
+      MHD_OPTION_EXTERNAL_LOGGER, nalu_http_log, logger,
+      MHD_OPTION_ARRAY, options, MHD_OPTION_END);
+}
+
+static inline int nalu_http_descriptor(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info ? info->connect_fd : -1;
+}
+
+static inline const struct sockaddr *nalu_http_client_address(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info ? info->client_addr : NULL;
+}
+
+/// What the NOTIFY_CONNECTION callback stored for the connection.
+static inline void *nalu_http_connection_context(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info ? info->socket_context : NULL;
+}
+
+/// Bytes of the request's head as received, from the method to the empty line.
+static inline size_t nalu_http_head_size(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info ? info->header_size : 0;
+}
+
+/// Sends the response as to an HTTP/1.0 client: never chunked.
+static inline void nalu_http_forbid_chunks(struct MHD_Response *response) {
+  MHD_set_response_options(response, MHD_RF_HTTP_1_0_COMPATIBLE_STRICT, MHD_RO_END);
+}
+
+static const uint64_t nalu_http_size_unknown = MHD_SIZE_UNKNOWN;
+static const ssize_t nalu_http_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+static const ssize_t nalu_http_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
 
 #endif

@@ -48,7 +48,8 @@ package enum ServeOptions {
   package static let port = Parameter<Int>(
     "port", .integer(0...65535), default: "8080", help: "Port to listen on; 0 takes a free one.")
   package static let workers = Parameter<Int>(
-    "workers", .integer(1...1024), default: "one a processor", help: "Steps of jobs that run at once.")
+    "workers", .integer(1...1024), default: "one a processor",
+    help: "Steps of jobs that run at once.")
   package static let jobs = Parameter<Int>(
     "jobs", .integer(1...1024), default: "two a processor",
     help: "Jobs that hold an encoder or decoder at once.")

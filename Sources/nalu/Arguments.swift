@@ -20,14 +20,18 @@ struct Arguments {
       } else if word == "-h" || word == "--help" {
         wantsHelp = true
       } else if word == "-o" || word == "--output" {
-        guard let path = rest.popFirst() else { throw CommandError.usage("\(word) needs a file name.") }
+        guard let path = rest.popFirst() else {
+          throw CommandError.usage("\(word) needs a file name.")
+        }
         output = path
       } else if word.hasPrefix("--") {
         let name = word.dropFirst(2)
         if let equals = name.firstIndex(of: "=") {
           options.append((String(name[..<equals]), String(name[name.index(after: equals)...])))
         } else {
-          guard let value = rest.popFirst() else { throw CommandError.usage("\(word) needs a value.") }
+          guard let value = rest.popFirst() else {
+            throw CommandError.usage("\(word) needs a value.")
+          }
           options.append((String(name), value))
         }
       } else {
@@ -36,4 +40,3 @@ struct Arguments {
     }
   }
 }
-

@@ -19,7 +19,8 @@ enum CommandError: Error {
   var text: String {
     switch self {
     case .usage(let message): "\(message)\nTry 'nalu --help'."
-    case .problem(let problem): "\(problem.code.title): \(problem.detail) [\(problem.code.rawValue)]"
+    case .problem(let problem):
+      "\(problem.code.title): \(problem.detail) [\(problem.code.rawValue)]"
     case .file(let name, let error): "\(name): \(error.message)"
     case .server(let message): message
     }

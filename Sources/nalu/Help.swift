@@ -34,7 +34,8 @@ enum Help {
       "\(endpoint.summary) Input: \(endpoint.input)", "",
     ]
     for parameter in endpoint.parameters {
-      lines += entry("--\(parameter.name)", parameter.help, parameter.expectation, parameter.defaultText)
+      lines += entry(
+        "--\(parameter.name)", parameter.help, parameter.expectation, parameter.defaultText)
     }
     lines += entry("-o FILE", "Where the result goes.", "a file name", "standard output")
     return lines.joined(separator: "\n")
@@ -44,7 +45,8 @@ enum Help {
     var lines = ["nalu serve [--option value …]", "", "Starts the server.", ""]
     for option in ServeOptions.all {
       lines += entry(
-        "--\(option.name)", option.help, "\(option.expectation); \(ServeOptions.variable(of: option.name))",
+        "--\(option.name)", option.help,
+        "\(option.expectation); \(ServeOptions.variable(of: option.name))",
         option.defaultText)
     }
     return lines.joined(separator: "\n")

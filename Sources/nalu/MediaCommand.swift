@@ -58,7 +58,8 @@ struct MediaCommand {
   }
 
   private func pump(
-    _ input: borrowing InputFile, _ path: String, through operation: inout any Operation & ~Copyable,
+    _ input: borrowing InputFile, _ path: String,
+    through operation: inout any Operation & ~Copyable,
     to output: borrowing OutputFile
   ) throws(CommandError) {
     var result = Output()

@@ -29,7 +29,8 @@ struct Nalu {
       return try ServeCommand.run(words)
     case .some(let name):
       guard let endpoint = MediaEndpoint.all.first(where: { $0.name == name }) else {
-        throw CommandError.usage("There is no command \(name). Commands are serve, \(mediaNames) and help.")
+        throw CommandError.usage(
+          "There is no command \(name). Commands are serve, \(mediaNames) and help.")
       }
       return try MediaCommand(endpoint: endpoint).run(words)
     }

@@ -38,7 +38,7 @@ extension SliceHeader {
 
   /// Reads `pred_weight_table()` (H.264 §7.3.3.2).
   func skipPredWeightTable(
-    _ reader: inout BitReader, sps: SequenceParameterSet
+    _ reader: inout BitReader, sps: SequenceSteering
   ) throws(SyntaxError) {
     let hasChroma = sps.chromaArrayType != 0
     reader.record?.beginObject("pred_weight_table")

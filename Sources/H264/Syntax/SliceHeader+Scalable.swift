@@ -1,14 +1,13 @@
 /// The second half of `slice_header_in_scalable_extension()` (H.264 §F.7.3.3.4).
 extension SliceHeader {
   mutating func parseScalableBody(
-    _ reader: inout BitReader, unit: NALUnitHeader, sps: SequenceParameterSet,
-    layer: ScalableExtension?, pps: PictureParameterSet
+    _ reader: inout BitReader, unit: NALUnitHeader, sps: SequenceSteering,
+    pps: PictureSteering
   ) throws(SyntaxError) {
-    let layer = layer ?? ScalableExtension()
     let isFirstQuality = unit.element("quality_id") == 0
     let predictsLayers = unit.element("no_inter_layer_pred_flag") == 0
     if isFirstQuality {
-      try parseScalableReferences(&reader, unit: unit, sps: sps, layer: layer, pps: pps)
+      try parseScalableReferences(&reader, unit: unit, sps: sps, pps: pps)
     }
     if pps.entropyCodingMode, sliceType?.isIntra == false {
       cabacInitIDC = try reader.ue("cabac_init_idc", in: 0...2)
@@ -17,19 +16,19 @@ extension SliceHeader {
     try parseDeblocking(&reader, pps: pps)
     try parseSliceGroupChangeCycle(&reader, sps: sps, pps: pps)
     if predictsLayers, isFirstQuality {
-      try skipReferenceLayer(&reader, sps: sps, layer: layer)
+      try skipReferenceLayer(&reader, sps: sps)
     }
     let isSkipped =
-      predictsLayers ? try skipInterLayerPrediction(&reader, layer: layer) : false
-    if !layer.sliceHeaderRestriction, !isSkipped {
+      predictsLayers ? try skipInterLayerPrediction(&reader, layer: sps.layer) : false
+    if !sps.layer.sliceHeaderRestriction, !isSkipped {
       _ = try reader.u(4, "scan_idx_start")
       _ = try reader.u(4, "scan_idx_end")
     }
   }
 
   private mutating func parseScalableReferences(
-    _ reader: inout BitReader, unit: NALUnitHeader, sps: SequenceParameterSet,
-    layer: ScalableExtension, pps: PictureParameterSet
+    _ reader: inout BitReader, unit: NALUnitHeader, sps: SequenceSteering,
+    pps: PictureSteering
   ) throws(SyntaxError) {
     try parseReferenceCounts(&reader, pps: pps)
     try skipRefPicListModification(&reader, isMultiview: false)
@@ -41,7 +40,7 @@ extension SliceHeader {
     }
     guard unit.refIDC != 0 else { return }
     try parseDecRefPicMarking(&reader)
-    if !layer.sliceHeaderRestriction {
+    if !sps.layer.sliceHeaderRestriction {
       let store = try reader.flag("store_ref_base_pic_flag")
       if unit.element("use_ref_base_pic_flag") == 1 || store, !isIDR {
         try Self.skipDecRefBasePicMarking(&reader)
@@ -50,10 +49,10 @@ extension SliceHeader {
   }
 
   private func skipReferenceLayer(
-    _ reader: inout BitReader, sps: SequenceParameterSet, layer: ScalableExtension
+    _ reader: inout BitReader, sps: SequenceSteering
   ) throws(SyntaxError) {
     _ = try reader.ue("ref_layer_dq_id", in: 0...127)
-    if layer.interLayerDeblockingFilterControlPresent {
+    if sps.layer.interLayerDeblockingFilterControlPresent {
       let idc = try reader.ue("disable_inter_layer_deblocking_filter_idc", in: 0...6)
       if idc != 1 {
         _ = try reader.se("inter_layer_slice_alpha_c0_offset_div2", in: -6...6)
@@ -61,7 +60,7 @@ extension SliceHeader {
       }
     }
     _ = try reader.flag("constrained_intra_resampling_flag")
-    if layer.extendedSpatialScalabilityIDC == 2 {
+    if sps.layer.extendedSpatialScalabilityIDC == 2 {
       if sps.chromaArrayType > 0 {
         _ = try reader.flag("ref_layer_chroma_phase_x_plus1_flag")
         _ = try reader.u(2, "ref_layer_chroma_phase_y_plus1", in: 0...2)

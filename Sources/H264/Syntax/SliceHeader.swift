@@ -108,15 +108,16 @@ extension SliceHeader {
     rawSliceType = try reader.ue("slice_type", within: 0...9)
     let idStart = reader.position
     picParameterSetID = try reader.ue("pic_parameter_set_id", within: 0...255)
-    guard let pps = parameterSets.pictureParameterSet(picParameterSetID) else {
+    guard let pps = parameterSets.steering(ofPictureParameterSet: picParameterSetID) else {
       throw SyntaxError(
         "pic_parameter_set_id", at: idStart, .missingPictureParameterSet(picParameterSetID))
     }
     seqParameterSetID = pps.sequenceParameterSetID
     let isExtension = unit.type == .sliceExtension || unit.type == .depthSliceExtension
-    let subset =
-      isExtension ? parameterSets.subsetSequenceParameterSet(seqParameterSetID) : nil
-    guard let sps = subset?.data ?? parameterSets.sequenceParameterSet(seqParameterSetID) else {
+    guard
+      let sps = parameterSets.steering(
+        ofSequenceParameterSet: seqParameterSetID, beyondBase: isExtension)
+    else {
       throw SyntaxError(
         "pic_parameter_set_id", at: idStart, .missingSequenceParameterSet(seqParameterSetID))
     }
@@ -125,7 +126,7 @@ extension SliceHeader {
       isIncomplete = true
     case .svc:
       try parseIdentity(&reader, sps: sps, pps: pps)
-      try parseScalableBody(&reader, unit: unit, sps: sps, layer: subset?.scalable, pps: pps)
+      try parseScalableBody(&reader, unit: unit, sps: sps, pps: pps)
     default:
       try parseIdentity(&reader, sps: sps, pps: pps)
       try parseBody(&reader, isMultiview: isExtension, unit: unit, sps: sps, pps: pps)
@@ -135,7 +136,7 @@ extension SliceHeader {
 
   /// From `colour_plane_id` to `redundant_pic_cnt`: what tells pictures apart.
   private mutating func parseIdentity(
-    _ reader: inout BitReader, sps: SequenceParameterSet, pps: PictureParameterSet
+    _ reader: inout BitReader, sps: SequenceSteering, pps: PictureSteering
   ) throws(SyntaxError) {
     if sps.separateColourPlane {
       colourPlaneID = try reader.u(2, "colour_plane_id", in: 0...2)
@@ -165,7 +166,7 @@ extension SliceHeader {
 
   private mutating func parseBody(
     _ reader: inout BitReader, isMultiview: Bool, unit: NALUnitHeader,
-    sps: SequenceParameterSet, pps: PictureParameterSet
+    sps: SequenceSteering, pps: PictureSteering
   ) throws(SyntaxError) {
     try parseReferenceCounts(&reader, pps: pps)
     try skipRefPicListModification(&reader, isMultiview: isMultiview)
@@ -188,7 +189,7 @@ extension SliceHeader {
 
 extension SliceHeader {
   mutating func parseReferenceCounts(
-    _ reader: inout BitReader, pps: PictureParameterSet
+    _ reader: inout BitReader, pps: PictureSteering
   ) throws(SyntaxError) {
     let isB = sliceType == .b
     if isB { directSpatialMvPred = try reader.flag("direct_spatial_mv_pred_flag") }
@@ -205,7 +206,7 @@ extension SliceHeader {
     }
   }
 
-  func usesWeights(_ pps: PictureParameterSet) -> Bool {
+  func usesWeights(_ pps: PictureSteering) -> Bool {
     switch sliceType {
     case .p, .sp: pps.weightedPred
     case .b: pps.weightedBipredIDC == 1
@@ -214,19 +215,19 @@ extension SliceHeader {
   }
 
   mutating func parseQP(
-    _ reader: inout BitReader, sps: SequenceParameterSet, pps: PictureParameterSet
+    _ reader: inout BitReader, sps: SequenceSteering, pps: PictureSteering
   ) throws(SyntaxError) {
     let start = reader.position
     let delta = try reader.se("slice_qp_delta")
-    let qp = 26 + pps.picInitQPMinus26 + delta
+    let qp = pps.picInitQP + delta
     sliceQP = qp
-    if qp > 51 || qp < -6 * sps.bitDepthLumaMinus8 {
+    if qp > 51 || qp < sps.lowestQP {
       reader.note(SyntaxError("slice_qp_delta", at: start, .outOfRange(delta)))
     }
   }
 
   mutating func parseDeblocking(
-    _ reader: inout BitReader, pps: PictureParameterSet
+    _ reader: inout BitReader, pps: PictureSteering
   ) throws(SyntaxError) {
     guard pps.deblockingFilterControlPresent else { return }
     disableDeblockingFilterIDC = try reader.ue("disable_deblocking_filter_idc", in: 0...2)
@@ -237,11 +238,11 @@ extension SliceHeader {
   }
 
   mutating func parseSliceGroupChangeCycle(
-    _ reader: inout BitReader, sps: SequenceParameterSet, pps: PictureParameterSet
+    _ reader: inout BitReader, sps: SequenceSteering, pps: PictureSteering
   ) throws(SyntaxError) {
-    guard case .changing(_, _, let rateMinus1) = pps.sliceGroups else { return }
+    guard let rate = pps.sliceGroupChangeRate else { return }
     // Ceil(Log2(PicSizeInMapUnits / SliceGroupChangeRate + 1)), the division exact (§7.4.3).
-    let cycles = (sps.picSizeInMapUnits + rateMinus1) / (rateMinus1 + 1)
+    let cycles = (sps.picSizeInMapUnits + rate - 1) / rate
     sliceGroupChangeCycle = try reader.u(cycles.bitLength, "slice_group_change_cycle")
   }
 }

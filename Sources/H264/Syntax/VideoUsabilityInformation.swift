@@ -66,8 +66,8 @@ extension VideoUsabilityInformation {
           "motion_vectors_over_pic_boundaries_flag"),
         maxBytesPerPicDenom: try reader.ue("max_bytes_per_pic_denom", in: 0...16),
         maxBitsPerMbDenom: try reader.ue("max_bits_per_mb_denom", in: 0...16),
-        log2MaxMvLengthHorizontal: try reader.ue("log2_max_mv_length_horizontal", in: 0...15),
-        log2MaxMvLengthVertical: try reader.ue("log2_max_mv_length_vertical", in: 0...15),
+        log2MaxMvLengthHorizontal: try reader.ue("log2_max_mv_length_horizontal", in: 0...16),
+        log2MaxMvLengthVertical: try reader.ue("log2_max_mv_length_vertical", in: 0...16),
         maxNumReorderFrames: try reader.ue("max_num_reorder_frames", in: 0...16),
         maxDecFrameBuffering: try reader.ue("max_dec_frame_buffering", in: 0...16))
     }

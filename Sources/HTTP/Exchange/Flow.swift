@@ -1,0 +1,231 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Platform
+
+/// What only the I/O thread knows of an exchange.
+struct Flow {
+  /// The request target, before libmicrohttpd decoded it in place.
+  var rawTarget: [UInt8] = []
+  /// Where the target was received; still valid in the first call of the handler.
+  var target: UnsafePointer<CChar>?
+  var hasBegun = false
+  var isUploadComplete = false
+  var upload: (any Upload)?
+  var multipart: MultipartReader?
+  /// The upload was told that its body cannot be read.
+  var hasFailed = false
+  /// Body bytes thrown away since the answer.
+  var discarded = 0
+  /// The connection ends although the client may be sending: it must not be reset.
+  var lingers = false
+  var isHead = false
+
+  init(target: UnsafePointer<CChar>?) {
+    self.target = target
+    if let target {
+      rawTarget = UnsafeBufferPointer(start: target, count: strlen(target)).map {
+        UInt8(bitPattern: $0)
+      }
+    }
+  }
+}
+
+/// The steps of an exchange, in the order libmicrohttpd takes them; all on the I/O thread.
+extension Exchange {
+  /// A request that is answered before its body is read may still be read to its end if the body
+  /// is at most this long: the connection stays usable.
+  private static let shortBody = 1 << 20
+
+  /// One call of libmicrohttpd's access handler: the head, then upload bytes, then the end.
+  func advance(
+    method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
+    bytes: UnsafePointer<CChar>?, count: UnsafeMutablePointer<Int>
+  ) -> MHD_Result {
+    let goesOn: Bool
+    if !flow.hasBegun {
+      flow.hasBegun = true
+      goesOn = begin(method: method, version: version)
+    } else if count.pointee > 0, let bytes {
+      let start = UnsafeRawPointer(bytes).assumingMemoryBound(to: UInt8.self)
+      let buffer = UnsafeBufferPointer(start: start, count: count.pointee)
+      goesOn = receive(buffer, left: &count.pointee)
+    } else {
+      goesOn = endUpload()
+    }
+    return goesOn ? .YES : .NO
+  }
+
+  private func begin(
+    method: UnsafePointer<CChar>, version: UnsafePointer<CChar>
+  ) -> Bool {
+    guard state.withLock({ $0.ending == nil }) else { return false }
+    let head = Head(
+      of: connection.handle, method: method, version: version, target: flow.target,
+      rawTarget: flow.rawTarget)
+    var request = head.request
+    request.remoteAddress = connection.remoteAddress
+    flow.target = nil
+    flow.isHead = request.method == "HEAD"
+    publish(request)
+
+    if let violation = head.violation {
+      var refusal = server.handler.refusal(of: violation, request)
+      refusal.closesConnection = true
+      respond(refusal)
+    } else {
+      switch server.handler.begin(request, self) {
+      case .respond(let response):
+        respond(response)
+      case .receive(let upload):
+        flow.upload = upload
+        prepareMultipart(request)
+      }
+    }
+    // What is answered already need not be read, but a short body is, for the connection's sake.
+    let mayRead =
+      head.violation == nil && !(request.expectsContinue && request.hasBody)
+      && !request.isChunked && (request.contentLength ?? 0) <= Exchange.shortBody
+    let answer = state.withLock { state -> Response?? in
+      guard state.ending == nil else { return .none }
+      state.stage = request.hasBody ? .receiving : .waiting
+      state.remaining = request.contentLength
+      state.pace = Pace(
+        allowance: server.configuration.uploadStallTimeout,
+        rate: server.configuration.minimumUploadRate)
+      return mayRead || !state.isAnswered ? .some(nil) : .some(take(&state))
+    }
+    switch answer {
+    case .none: return false
+    case .some(nil): return true
+    case .some(.some(let answer)):
+      // Answered before the body: libmicrohttpd reads nothing more and ends the connection.
+      flow.lingers = true
+      return queue(answer)
+    }
+  }
+
+  private func receive(_ buffer: UnsafeBufferPointer<UInt8>, left: inout Int) -> Bool {
+    enum Use { case end, discard, offer }
+    let use = state.withLock { state -> Use in
+      state.isSignalled = false
+      if state.ending != nil || state.lastWord != nil { return .end }
+      return state.isAnswered ? .discard : .offer
+    }
+    let taken: Int
+    switch use {
+    case .end:
+      return false
+    case .discard:
+      taken = buffer.count
+      flow.discarded += taken
+      if flow.discarded > server.configuration.drainLimit {
+        abort()
+        return false
+      }
+    case .offer:
+      taken = offer(buffer.span)
+    }
+    left -= taken
+    return state.withLock { state in
+      state.pace.progressed(by: taken)
+      state.remaining = state.remaining.map { $0 - taken }
+      return left == 0 || sleep(&state)
+    }
+  }
+
+  /// Gives the bytes to the upload and returns how many it took.
+  private func offer(_ bytes: Span<UInt8>) -> Int {
+    guard let upload = flow.upload else { return bytes.count }
+    guard flow.multipart != nil || flow.hasFailed else {
+      return upload.receive(bytes) ? bytes.count : 0
+    }
+    return offerParts(bytes, to: upload)
+  }
+
+  private func endUpload() -> Bool {
+    if !flow.isUploadComplete {
+      flow.isUploadComplete = true
+      let isAnswered = state.withLock { state in
+        state.stage = .waiting
+        return state.isAnswered
+      }
+      if !isAnswered, !flow.hasFailed, let upload = flow.upload {
+        if let error = flow.multipart?.errorAtEnd {
+          upload.failed(error)
+        } else {
+          upload.endOfUpload()
+        }
+      }
+    }
+    let answer = state.withLock { state -> Response?? in
+      guard state.ending == nil else { return .none }
+      if let answer = take(&state) { return .some(answer) }
+      state.isSignalled = false
+      return sleep(&state) ? .some(nil) : .none
+    }
+    switch answer {
+    case .none: return false
+    case .some(nil): return true
+    case .some(.some(let answer)): return queue(answer)
+    }
+  }
+
+  /// Takes the answer in order to send it.
+  private func take(_ state: inout State) -> Response? {
+    guard let answer = state.answer ?? state.lastWord else { return nil }
+    state.answer = nil
+    state.lastWord = nil
+    state.stage = .answering
+    state.pace = Pace(
+      allowance: server.configuration.readerStallTimeout,
+      rate: server.configuration.minimumReaderRate)
+    return answer
+  }
+
+  /// libmicrohttpd is done with the request. The socket is still open.
+  func completed(_ code: MHD_RequestTerminationCode) {
+    struct Rest {
+      var ending: Outcome?
+      var lastWord: Response?
+      var answer: Response?
+      var wasAnswering: Bool
+    }
+    let rest = state.withLock { state in
+      let rest = Rest(
+        ending: state.ending, lastWord: state.lastWord, answer: state.answer,
+        wasAnswering: state.stage == .answering)
+      state.stage = .over
+      state.isSuspended = false
+      state.lastWord = nil
+      state.answer = nil
+      return rest
+    }
+    var outcome = rest.ending ?? Outcome(code, connection.descriptor)
+    if outcome == .delivered && !rest.wasAnswering { outcome = .aborted }
+    if let lastWord = rest.lastWord {
+      let isWritten = connection.write(lastWord, isHead: flow.isHead)
+      flow.lingers = isWritten
+      if isWritten && rest.ending == nil { outcome = .delivered }
+    }
+    if flow.lingers {
+      server.lingering.take(connection.descriptor)
+    }
+    connection.ended(self)
+    flow.upload?.ended(outcome)
+    flow.upload = nil
+  }
+}
+
+extension Outcome {
+  /// What libmicrohttpd's word means; for an error that it does not explain, the socket is asked.
+  fileprivate init(_ code: MHD_RequestTerminationCode, _ descriptor: Int32) {
+    self =
+      switch code {
+      case .REQUEST_TERMINATED_COMPLETED_OK: .delivered
+      case .REQUEST_TERMINATED_TIMEOUT_REACHED: .timedOut
+      case .REQUEST_TERMINATED_DAEMON_SHUTDOWN: .stopped
+      case .REQUEST_TERMINATED_READ_ERROR, .REQUEST_TERMINATED_CLIENT_ABORT: .clientGone
+      default: Sockets.peersAreGone([descriptor]) == [true] ? .clientGone : .aborted
+      }
+  }
+}

@@ -1,0 +1,30 @@
+internal import Platform
+
+/// How an exchange reads `multipart/form-data`.
+extension Exchange {
+  /// Sets up the reader when the request calls for it.
+  func prepareMultipart(_ request: Request) {
+    guard let upload = flow.upload, let type = request.header("content-type"),
+      MultipartReader.isMultipart(type)
+    else { return }
+    do throws(UploadError) {
+      flow.multipart = try MultipartReader(contentType: type)
+    } catch {
+      flow.hasFailed = true
+      upload.failed(error)
+    }
+  }
+
+  /// Gives the file's content to the upload and returns how many bytes are done with.
+  func offerParts(_ bytes: Span<UInt8>, to upload: any Upload) -> Int {
+    // After a failure nothing is read until the answer decides what becomes of the rest.
+    guard !flow.hasFailed else { return 0 }
+    do throws(UploadError) {
+      return try flow.multipart?.read(bytes) { upload.receive($0) } ?? bytes.count
+    } catch {
+      flow.hasFailed = true
+      upload.failed(error)
+      return 0
+    }
+  }
+}

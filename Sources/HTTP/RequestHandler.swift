@@ -1,0 +1,49 @@
+/// Who answers requests.
+package protocol RequestHandler: AnyObject, Sendable {
+  /// The head is complete. Decides at once, before `100 Continue` is sent; runs on an I/O thread
+  /// and must not block.
+  func begin(_ request: Request, _ exchange: Exchange) -> Disposition
+
+  /// The answer to a request that must be refused for its form; the connection ends after it. Of
+  /// the request only what could be read is there.
+  func refusal(of violation: Violation, _ request: Request) -> Response
+}
+
+/// What is to be done with a request.
+package enum Disposition: Sendable {
+  /// Answers; a body is thrown away.
+  case respond(Response)
+  /// Reads the body; `Exchange.respond` follows sooner or later.
+  case receive(any Upload)
+}
+
+/// Where a body goes; of `multipart/form-data`, the content of its one file part.
+///
+/// All calls come from one I/O thread, and must not block.
+package protocol Upload: AnyObject, Sendable {
+  /// Takes all of `bytes` and returns true, or takes nothing and returns false: the same bytes
+  /// are offered again after `Exchange.resumeUpload()`. Not called after `Exchange.respond`.
+  func receive(_ bytes: Span<UInt8>) -> Bool
+
+  /// The body is complete. Not called after `Exchange.respond`.
+  func endOfUpload()
+
+  /// The body cannot be read on; `Exchange.respond` is expected.
+  func failed(_ error: UploadError)
+
+  /// Nothing more will be asked of this exchange. Called exactly once, last.
+  func ended(_ outcome: Outcome)
+}
+
+/// How an exchange ended.
+package enum Outcome: Equatable, Sendable {
+  /// The answer was handed to the kernel in full.
+  case delivered
+  case clientGone
+  /// The client was too slow; see `Server.Configuration`.
+  case timedOut
+  /// `Server.stop()`.
+  case stopped
+  /// `Exchange.abort()`, a failed body, or a body that broke the protocol.
+  case aborted
+}

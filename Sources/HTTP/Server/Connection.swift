@@ -1,0 +1,122 @@
+internal import CMicroHTTPD
+internal import Platform
+
+/// A client's connection, from accept to close.
+final class Connection {
+  let server: ServerCore
+  let handle: OpaquePointer
+  let descriptor: Int32
+  let remoteAddress: String
+  private let state: Lock<State>
+
+  private struct State {
+    /// The request being served, if any.
+    var exchange: Exchange?
+    /// The time left until the next request has to begin.
+    var pace: Pace
+    /// No request has begun on it yet.
+    var isFresh = true
+    var isClosed = false
+    /// It was cut: exchanges that begin on what was already read end at once.
+    var ending: Outcome?
+  }
+
+  init(_ server: ServerCore, _ handle: OpaquePointer) {
+    self.server = server
+    self.handle = handle
+    descriptor = nalu_http_descriptor(handle)
+    remoteAddress = nalu_http_client_address(handle).map { Sockets.text(of: $0) } ?? ""
+    state = Lock(State(pace: Pace(allowance: server.configuration.headerTimeout)))
+    Sockets.detectVanishedPeers(descriptor)
+  }
+
+  /// A request line has come in.
+  func began(_ exchange: Exchange) {
+    let ending = state.withLock { state in
+      state.exchange = exchange
+      state.isFresh = false
+      return state.ending
+    }
+    if let ending {
+      exchange.state.withLock { exchange.end(ending, &$0) }
+    }
+  }
+
+  /// The exchange is over; the next may follow.
+  func ended(_ exchange: Exchange) {
+    state.withLock { state in
+      state.exchange = nil
+      state.pace = Pace(allowance: server.configuration.idleTimeout)
+    }
+  }
+
+  /// libmicrohttpd closes the socket when this returns.
+  func closed() {
+    state.withLock { $0.isClosed = true }
+  }
+
+  /// Ends it, or its exchange, when the client is too slow.
+  func look(at now: UInt64) {
+    enum Verdict { case busy(Exchange), idle, tooLate(isFresh: Bool) }
+    let verdict = state.withLock { state -> Verdict in
+      if state.isClosed { return .idle }
+      if let exchange = state.exchange { return .busy(exchange) }
+      return state.pace.isInTime(at: now) ? .idle : .tooLate(isFresh: state.isFresh)
+    }
+    switch verdict {
+    case .busy(let exchange):
+      exchange.look(at: now)
+    case .idle:
+      break
+    case .tooLate(let isFresh):
+      let answer = isFresh ? server.tooSlow(Request()) : nil
+      state.withLock { state in
+        guard !state.isClosed, state.exchange == nil else { return }
+        // Nobody else writes: no request has been read.
+        if let answer { _ = write(answer, isHead: false) }
+        Sockets.endBoth(descriptor)
+      }
+    }
+  }
+
+  /// The client seems to have closed its side.
+  func lookForPeer() {
+    let exchange = state.withLock { state -> Exchange? in
+      if state.exchange == nil && !state.isClosed && Sockets.peersAreGone([descriptor]) == [true] {
+        rouse()
+      }
+      return state.exchange
+    }
+    exchange?.lookForPeer()
+  }
+
+  /// Makes libmicrohttpd read once more. It overlooks an end that came together with bytes: it
+  /// reads the bytes and waits for the next edge of epoll, which never comes.
+  func rouse() {
+    // Nothing is lost: the peer has ended this direction, and what it sent can still be read.
+    Sockets.endReading(descriptor)
+  }
+
+  /// Ends the connection from outside.
+  func cut(_ outcome: Outcome) {
+    let exchange = state.withLock { state -> Exchange? in
+      guard !state.isClosed else { return nil }
+      state.ending = outcome
+      if state.exchange == nil { Sockets.endBoth(descriptor) }
+      return state.exchange
+    }
+    exchange.map { exchange in exchange.state.withLock { exchange.end(outcome, &$0) } }
+  }
+
+  /// Writes a whole answer past libmicrohttpd, which must not be writing itself; false when it
+  /// does not fit into the kernel's buffer or cannot be written.
+  func write(_ answer: Response, isHead: Bool) -> Bool {
+    guard !server.configuration.isEncrypted else { return false }
+    let bytes = answer.serialized(isHead: isHead)
+    return Sockets.send(descriptor, bytes.span) == bytes.count
+  }
+}
+
+// SAFETY: the handle is used only while the connection is open: on its I/O thread, or under the
+// lock of an exchange that is not over.
+extension Connection: @unchecked Sendable {}

@@ -1,0 +1,154 @@
+internal import CMicroHTTPD
+internal import Glibc
+internal import Platform
+
+/// The owner of a libmicrohttpd daemon and of the memory it points into.
+final class Daemon {
+  let port: UInt16
+  private let core: ServerCore
+  private let log: LogContext
+  private let logger: UnsafeMutablePointer<nalu_http_logger>
+  private let certificate: UnsafeMutablePointer<CChar>?
+  private let key: UnsafeMutablePointer<CChar>?
+  private let handle: OpaquePointer
+  private var isAccepting = true
+
+  init(_ core: ServerCore) throws(ServerError) {
+    let configuration = core.configuration
+    let (listener, port) = try listen(configuration)
+    let log = LogContext(configuration.log)
+    let logger = UnsafeMutablePointer<nalu_http_logger>.allocate(capacity: 1)
+    logger.initialize(
+      to: nalu_http_logger(line: logLine, context: Unmanaged.passUnretained(log).toOpaque()))
+    let certificate = configuration.certificate.map { strdup($0.certificate) } ?? nil
+    let key = configuration.certificate.map { strdup($0.key) } ?? nil
+
+    var options = Daemon.options(
+      configuration, listener: listener, core: Unmanaged.passUnretained(core).toOpaque())
+    if let certificate, let key {
+      options.insert(
+        MHD_OptionItem(option: .HTTPS_MEM_CERT, value: 0, ptr_value: certificate), at: 0)
+      options.insert(MHD_OptionItem(option: .HTTPS_MEM_KEY, value: 0, ptr_value: key), at: 0)
+    }
+    var flags =
+      MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
+      | MHD_USE_ERROR_LOG.rawValue
+    if configuration.isEncrypted { flags |= MHD_USE_TLS.rawValue }
+    guard let handle = nalu_http_start(flags, handleRequest, nil, logger, options) else {
+      Sockets.close(listener)
+      free(certificate)
+      free(key)
+      logger.deallocate()
+      throw configuration.isEncrypted
+        ? .certificate(log.lastLine ?? "") : .library(log.lastLine ?? "")
+    }
+    self.core = core
+    self.port = port
+    self.log = log
+    self.logger = logger
+    self.certificate = certificate
+    self.key = key
+    self.handle = handle
+  }
+
+  private static func options(
+    _ configuration: Server.Configuration, listener: Int32, core: UnsafeMutableRawPointer
+  ) -> [MHD_OptionItem] {
+    func callback(_ option: MHD_OPTION, _ function: Int) -> MHD_OptionItem {
+      MHD_OptionItem(option: option, value: function, ptr_value: core)
+    }
+    func number(_ option: MHD_OPTION, _ value: Int) -> MHD_OptionItem {
+      MHD_OptionItem(option: option, value: value, ptr_value: nil)
+    }
+    var options = [
+      callback(.NOTIFY_CONNECTION, unsafeBitCast(notifyConnection, to: Int.self)),
+      callback(.URI_LOG_CALLBACK, unsafeBitCast(requestLineRead, to: Int.self)),
+      callback(.NOTIFY_COMPLETED, unsafeBitCast(requestCompleted, to: Int.self)),
+      number(.LISTEN_SOCKET, Int(listener)),
+      number(.CONNECTION_MEMORY_LIMIT, configuration.connectionMemory),
+      number(.CONNECTION_LIMIT, configuration.connectionLimit),
+    ]
+    if configuration.perAddressLimit > 0 {
+      options.append(number(.PER_IP_CONNECTION_LIMIT, configuration.perAddressLimit))
+    }
+    // A pool of one is not a pool to libmicrohttpd.
+    if configuration.ioThreads > 1 {
+      options.append(number(.THREAD_POOL_SIZE, configuration.ioThreads))
+    }
+    options.append(number(.END, 0))
+    return options
+  }
+
+  /// Refuses new connections; those that exist go on.
+  func stopAccepting() {
+    guard isAccepting else { return }
+    isAccepting = false
+    Sockets.close(MHD_quiesce_daemon(handle))
+  }
+
+  /// Ends everything. No connection may be suspended, nor be about to be.
+  func stop() {
+    MHD_stop_daemon(handle)
+    free(certificate)
+    free(key)
+    logger.deallocate()
+  }
+}
+
+private func listen(
+  _ configuration: Server.Configuration
+) throws(ServerError) -> (descriptor: Int32, port: UInt16) {
+  do throws(SystemError) {
+    return try Sockets.listen(host: configuration.host, port: configuration.port)
+  } catch {
+    switch error.number {
+    case EADDRINUSE: throw .addressInUse
+    case EACCES, EPERM: throw .permission
+    case EADDRNOTAVAIL: throw .noSuchAddress
+    default: throw .system(error)
+    }
+  }
+}
+
+/// Takes libmicrohttpd's log lines; passes on a few a second.
+private final class LogContext: Sendable {
+  private static let linesPerSecond = 10
+  private let log: @Sendable (String) -> Void
+  private let state = Lock(State())
+
+  private struct State {
+    var second: UInt64 = 0
+    var count = 0
+    var lastLine: String?
+  }
+
+  init(_ log: @escaping @Sendable (String) -> Void) {
+    self.log = log
+  }
+
+  var lastLine: String? { state.withLock { $0.lastLine } }
+
+  func take(_ line: String) {
+    let second = monotonicNanoseconds() / 1_000_000_000
+    let (isPassed, suppressed) = state.withLock { state -> (Bool, Int) in
+      state.lastLine = line
+      let suppressed = second != state.second ? max(0, state.count - LogContext.linesPerSecond) : 0
+      if second != state.second {
+        state.second = second
+        state.count = 0
+      }
+      state.count += 1
+      return (state.count <= LogContext.linesPerSecond, suppressed)
+    }
+    if suppressed > 0 { log("\(suppressed) more lines of libmicrohttpd were left out") }
+    if isPassed { log(line) }
+  }
+}
+
+private let logLine: @convention(c) (UnsafeMutableRawPointer?, UnsafePointer<CChar>?) -> Void = {
+  context, text in
+  guard let context, let text else { return }
+  var line = String(cString: text)
+  while line.last?.isNewline == true { line.removeLast() }
+  Unmanaged<LogContext>.fromOpaque(context).takeUnretainedValue().take(line)
+}

@@ -1,0 +1,224 @@
+import Dispatch
+import Glibc
+import HTTP
+import Platform
+import Testing
+
+/// Clients that leave, and servers that stop, while connections sleep.
+@Suite struct DisconnectTests {
+  enum Leaving: CaseIterable { case orderly, reset, halfClosed }
+
+  @Test(arguments: Leaving.allCases)
+  func noticesAClientThatLeavesDuringASuspendedUpload(how: Leaving) throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange)
+        upload.set(open: false)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.calls == 1 })
+    client.leave(how)
+    #expect(eventually { upload.outcomes == [.clientGone] })
+    #expect(upload.exchange.isOver)
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  @Test(arguments: Leaving.allCases)
+  func noticesAClientThatLeavesWhileTheAnswerIsAwaited(how: Leaving) throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange) { _ in }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.state.withLock { $0.isComplete } })
+    client.leave(how)
+    #expect(eventually { upload.outcomes == [.clientGone] })
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  @Test(arguments: Leaving.allCases)
+  func noticesAClientThatLeavesDuringASuspendedAnswer(how: Leaving) throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange) { collector in
+          collector.exchange.respond(
+            Response(status: 200, body: .stream(Endless(pauseAfter: 1), length: nil)))
+        }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    #expect(client.canRead(1000))
+    client.leave(how)
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.outcomes == [.clientGone] })
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  @Test func noticesAClientThatLeavesInTheMiddleOfABusyUploadOrAnswer() throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange) { collector in
+          collector.exchange.respond(
+            Response(status: 200, body: .stream(Endless(pauseAfter: .max), length: nil)))
+        }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let uploader = Client(port: server.port)
+    uploader.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
+    #expect(eventually { uploads.all.first?.bytes.count == 3 })
+    uploader.hangUp()
+    #expect(eventually { uploads.all.first?.outcomes == [.clientGone] })
+
+    let reader = Client(port: server.port)
+    reader.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    #expect(reader.canRead(1_000_000))
+    reader.hangUp()
+    #expect(eventually { uploads.all.last?.outcomes == [.clientGone] })
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  @Test func stopsWithSleepingConnections() throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { request, exchange in
+        let upload = Collector(exchange) { collector in
+          guard request.path == "/answer" else { return }
+          collector.exchange.respond(
+            Response(status: 200, body: .stream(Endless(pauseAfter: 1), length: nil)))
+        }
+        if request.path == "/upload" { upload.set(open: false) }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let clients = ["upload", "wait", "answer"].flatMap { path in
+      (0..<10).map { _ in
+        let client = Client(port: server.port)
+        client.send("POST /\(path) HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+        return client
+      }
+    }
+    let idle = Client(port: server.port)
+    #expect(eventually { uploads.all.count == 30 && server.openConnections == 31 })
+    server.stop()
+    for upload in uploads.all { #expect(upload.outcomes == [.stopped]) }
+    for client in clients + [idle] { #expect(!client.reply().isComplete) }
+    #expect(server.openConnections == 0)
+    #expect(!Client(port: server.port).isConnected)
+  }
+
+  @Test func goesOnWithWhatRunsWhenItNoLongerAccepts() throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange) { _ in }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    server.stopAccepting()
+    #expect(!Client(port: server.port).isConnected)
+    upload.exchange.respond(.text("still here"))
+    #expect(client.reply().text == "still here")
+    #expect(eventually { upload.outcomes == [.delivered] })
+  }
+
+  /// An answer that is cut must not look like a whole one, in any framing.
+  @Test(arguments: ["HTTP/1.1", "HTTP/1.0"], [nil, 1 << 30])
+  func cutsAnAnswerSoThatTheClientNotices(version: String, length: Int?) throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange) { collector in
+          collector.exchange.respond(
+            Response(status: 200, body: .stream(Endless(pauseAfter: 1), length: length)))
+        }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    let client = Client(port: server.port)
+    client.send("POST / \(version)\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    #expect(client.canRead(1000))
+    let upload = try #require(uploads.first())
+    upload.exchange.abort()
+    #expect(!client.reply().isComplete)
+    #expect(eventually { upload.outcomes == [.aborted] })
+  }
+
+  @Test func leavesNoDescriptorsBehind() throws {
+    let server = try Server(
+      .init(), handler: Service { _, exchange in .receive(Collector(exchange)) })
+    func cycle(_ number: Int) {
+      let client = Client(port: server.port)
+      switch number % 4 {
+      case 0: client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100\r\n\r\nabc")
+      case 1: _ = client.request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+      case 2: client.send("POST / HT")
+      default: break
+      }
+      if number % 3 == 0 { client.reset() } else { client.hangUp() }
+    }
+    for number in 0..<20 { cycle(number) }
+    #expect(eventually { server.openConnections == 0 })
+    let before = openDescriptors()
+    for number in 0..<1000 { cycle(number) }
+    #expect(eventually { server.openConnections == 0 })
+    // Other tests run beside this one, but not a thousand connections of them.
+    #expect(openDescriptors() < before + 200)
+  }
+
+  private func openDescriptors() -> Int {
+    (0..<Int32(4096)).count { fcntl($0, F_GETFD) >= 0 }
+  }
+}
+
+extension Client {
+  func leave(_ how: DisconnectTests.Leaving) {
+    switch how {
+    case .orderly: hangUp()
+    case .reset: reset()
+    case .halfClosed: endWriting()
+    }
+  }
+}
+
+/// A body without an end; after some reads it waits for ever.
+final class Endless: BodySource {
+  private let pauseAfter: Int
+  private let reads = Lock(0)
+
+  init(pauseAfter: Int) { self.pauseAfter = pauseAfter }
+
+  func read(into output: inout OutputSpan<UInt8>) -> BodyRead {
+    let isPaused = reads.withLock { reads in
+      reads += 1
+      return reads > pauseAfter
+    }
+    if isPaused { return .waiting }
+    output.append(fitting: [UInt8](repeating: 0x61, count: 65_536).span)
+    return .some
+  }
+}
