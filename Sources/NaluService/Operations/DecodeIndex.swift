@@ -89,7 +89,7 @@ extension DecodeIndex {
       depth = max(depth, arrange(start..<end))
       start = end
     }
-    reorderDepth = isReliable && depth <= Self.largestReorderDepth ? depth : nil
+    if depth <= Self.largestReorderDepth { reorderDepth = depth } else { isReliable = false }
   }
 
   /// Numbers the frames of one range; the largest number of frames that precede one in decoding
@@ -133,11 +133,12 @@ extension DecodeIndex {
     return nil
   }
 
-  /// Where to start decoding so that `entry` comes out right.
-  func start(for entry: Int) -> Int {
+  /// Where to start decoding so that `entry` comes out right: the nearest such frame before it, or
+  /// `floor`, where decoding goes on if there is none behind it.
+  func start(for entry: Int, notBefore floor: Int = 0) -> Int {
     let order = entries[entry].order
     var candidate = entry
-    while candidate > 0 {
+    while candidate > floor {
       let flags = entries[candidate].flags
       if flags.contains(.idr) { return candidate }
       if flags.contains([.recoveryPoint, .intra]), entries[candidate].order <= order {
@@ -145,7 +146,7 @@ extension DecodeIndex {
       }
       candidate -= 1
     }
-    return 0
+    return floor
   }
 
   /// The parameter sets in force at byte `offset`.
