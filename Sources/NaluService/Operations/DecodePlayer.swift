@@ -29,7 +29,7 @@ struct DecodePlayer: ~Copyable {
   private(set) var isFinished = false
   /// The number of the frame that `step` gave.
   private(set) var number = 0
-  private(set) var errors = 0
+  private var damages = 0
   private var lost = 0
   private var sent = 0
   private var received = 0
@@ -53,12 +53,21 @@ struct DecodePlayer: ~Copyable {
     wanted = targets.first(atOrAfter: 0)
   }
 
-  /// Pictures that were decoded and could not be shown: they precede the first IDR picture or
-  /// completed recovery point.
-  var skipped: Int {
-    let due = index.isReliable ? received : isDraining ? sent : lastOrder + 1
-    return index.picturesWithoutParameterSets + max(0, due - received - lost)
+  /// Pictures that were decoded and could not be shown, because they precede the first IDR picture
+  /// or completed recovery point.
+  var skipped: Int { index.picturesWithoutParameterSets + (startsWithIDR ? 0 : missing) }
+
+  /// Pictures that are damaged, or lost to damage.
+  var errors: Int { damages + (startsWithIDR ? missing : 0) }
+
+  /// Frames that should have come out and did not, other than those of which libavcodec said so.
+  private var missing: Int {
+    // Where decoding jumped, only the wanted frames were waited for.
+    if index.isReliable { return 0 }
+    return max(0, (isDraining ? sent : lastOrder + 1) - received - lost)
   }
+
+  private var startsWithIDR: Bool { index.entries[0].flags.contains(.idr) }
 
   /// Receives a frame or sends one; the frame, if it is wanted.
   mutating func step(_ spool: borrowing Spool) throws(Problem) -> Frame? {
@@ -122,7 +131,7 @@ extension DecodePlayer {
       }
       return nil
     }
-    if !index.isReliable { try targets.check(count: nextNumber) }
+    if !index.isReliable, received > 0 { try targets.check(count: nextNumber) }
     wanted = nil
     isFinished = true
     return held.take()
@@ -142,7 +151,7 @@ extension DecodePlayer {
   }
 
   private mutating func noteError(at entry: Int) throws(Problem) {
-    errors += 1
+    damages += 1
     guard failsOnError else { return }
     throw Problem(
       .undecodable, "The picture at byte \(index.entries[entry].offset) is damaged.",

@@ -41,6 +41,7 @@ struct DecodeSink: ~Copyable {
   ///   - number: In output order.
   ///   - isMonochrome: The video has no chroma.
   ///   - output: Gets what is ready.
+  /// - Throws: When the picture would be too large, or libav refuses it.
   mutating func write(
     _ frame: consuming Frame, number: Int, isMonochrome: Bool, into output: inout Output
   ) throws(Problem) {

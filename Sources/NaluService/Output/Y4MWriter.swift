@@ -17,6 +17,7 @@ struct Y4MWriter: Sendable {
   ///   - scan: Of the first frame.
   ///   - isFullRange: Luma runs from 0 on.
   ///   - location: Where the chroma of 4:2:0 lies.
+  /// - Returns: The header.
   func header(
     rate: Rational, sampleAspectRatio ratio: Rational?, scan: Scan, isFullRange: Bool,
     chromaLocation location: ChromaLocation
