@@ -19,7 +19,7 @@ let package = Package(
   targets: [
     // C libraries, each behind one door.
     .systemLibrary(
-      name: "CFFmpeg", pkgConfig: "libavcodec",
+      name: "CFFmpeg",
       providers: [.apt(["libavcodec-dev", "libavutil-dev", "libswscale-dev"])]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
@@ -27,9 +27,14 @@ let package = Package(
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
+    // FFmpeg's functions as jumps that load its libraries when one is first called. CFFmpeg has
+    // headers only: a function that this target does not know cannot be linked.
+    .target(name: "FFmpegLoader", linkerSettings: [.linkedLibrary("dl")]),
+
     // What the service is made of; none of these three knows another.
     .target(name: "H264", swiftSettings: memorySafe),
-    .target(name: "Codec", dependencies: ["CFFmpeg", "Platform"], swiftSettings: house),
+    .target(
+      name: "Codec", dependencies: ["CFFmpeg", "FFmpegLoader", "Platform"], swiftSettings: house),
     .target(name: "HTTP", dependencies: ["CMicroHTTPD", "Platform"], swiftSettings: house),
     // Zip and tar.
     .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),
@@ -40,7 +45,7 @@ let package = Package(
       name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Archive", "Platform"],
       swiftSettings: memorySafe),
     .executableTarget(
-      name: "nalu", dependencies: ["NaluService", "Platform"], swiftSettings: memorySafe),
+      name: "nalu", dependencies: ["HTTP", "NaluService", "Platform"], swiftSettings: memorySafe),
 
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
     .testTarget(

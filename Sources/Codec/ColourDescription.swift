@@ -9,6 +9,11 @@ package struct ColourDescription: Equatable, Sendable {
 
   package init() {}
 
+  /// There is nothing to write but that the range is limited.
+  var isLimitedRangeOnly: Bool {
+    range == .tv && primaries == nil && transfer == nil && matrix == nil
+  }
+
   /// `video_full_range_flag`, by ffmpeg's names.
   package enum Range: String, CaseIterable, Sendable {
     /// Limited: 16 is black.

@@ -7,7 +7,9 @@ struct EncoderInput: ~Copyable {
   let codedFormat: PixelFormat
   private let settings: VideoEncoder.Settings
   private let route: Route
-  private var converter = PixelConverter()
+  /// Bicubic as in ffmpeg's scale filter. Exact rounding also keeps libswscale from a shortcut
+  /// for `bgr24` that would give it other colours than `rgb24`.
+  private var converter = PixelConverter(flags: SWS_BICUBIC | SWS_ACCURATE_RND)
   /// A picture of no colour, whose chroma planes every frame shares.
   private var colourless: Frame?
 

@@ -6,8 +6,16 @@ internal import CFFmpeg
 /// source is set up again only when the source changes.
 package struct PixelConverter: ~Copyable {
   private var scaler: Scaler?
+  private let flags: Int32
 
-  package init() {}
+  package init() {
+    self.init(flags: SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP)
+  }
+
+  /// With other `SWS_…` flags of libswscale.
+  init(flags: Int32) {
+    self.flags = flags
+  }
 
   /// A new picture with the samples of `frame` in another form.
   ///
@@ -38,7 +46,8 @@ package struct PixelConverter: ~Copyable {
         height: source.pointee.height),
       to: Scaler.Picture(
         format: format.withoutRange, coding: coding, width: Int32(clamping: width),
-        height: Int32(clamping: height)))
+        height: Int32(clamping: height)),
+      flags: flags)
     if scaler?.plan != plan {
       scaler = nil
       scaler = try Scaler(plan)

@@ -13,6 +13,8 @@ struct Scaler: ~Copyable {
   struct Plan: Equatable {
     var from: Picture
     var to: Picture
+    /// libswscale's `SWS_…` flags.
+    var flags: Int32
   }
 
   let plan: Plan
@@ -49,10 +51,7 @@ struct Scaler: ~Copyable {
       ("src_format", Int64(plan.from.format.rawValue)),
       ("dstw", Int64(plan.to.width)), ("dsth", Int64(plan.to.height)),
       ("dst_format", Int64(plan.to.format.rawValue)),
-      (
-        "sws_flags",
-        Int64(SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP)
-      ),
+      ("sws_flags", Int64(plan.flags)),
       ("src_range", plan.from.coding.isFullRange ? 1 : 0),
       ("dst_range", plan.to.coding.isFullRange ? 1 : 0),
       // Chroma lines of 4:2:0 lie halfway between luma lines, in 1/256 of a line.

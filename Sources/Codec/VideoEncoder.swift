@@ -8,6 +8,7 @@ package struct VideoEncoder: ~Copyable {
   private let packet: Owned<AVPacket>
   private var input: EncoderInput
   private let settings: Settings
+  private var limitedRange = LimitedRangeSignal()
   private var framesSent = 0
   private var packetsReceived = 0
 
@@ -99,68 +100,41 @@ package struct VideoEncoder: ~Copyable {
     guard let data = received.data else {
       throw CodecError(function: "avcodec_receive_packet", code: nalu_error_invalid_data)
     }
-    let content = UnsafeBufferPointer(start: data, count: Int(received.size))
     let before = bytes.count
-    if packetsReceived > 0, !settings.repeatsParameterSets {
-      content.forEachNALUnit(settings.framing) { header, unit in
-        // Sequence and picture parameter sets (table 7-1).
-        if header & 0x1F != 7, header & 0x1F != 8 { bytes.append(contentsOf: unit) }
-      }
-    } else {
-      bytes.append(contentsOf: content)
-    }
+    try append(UnsafeBufferPointer(start: data, count: Int(received.size)), to: &bytes)
     packetsReceived += 1
     return .accessUnit(
       AccessUnit(
         size: bytes.count - before, isKeyframe: received.flags & AV_PKT_FLAG_KEY != 0,
         presentation: Int(received.pts), decoding: Int(received.dts)))
   }
+
+  /// Appends an access unit as the settings want its parameter sets.
+  private mutating func append(
+    _ accessUnit: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
+  ) throws(CodecError) {
+    let dropsParameterSets = packetsReceived > 0 && !settings.repeatsParameterSets
+    let tagsRange = settings.colour.isLimitedRangeOnly
+    guard dropsParameterSets || tagsRange else {
+      bytes.append(contentsOf: accessUnit)
+      return
+    }
+    let start = bytes.count
+    try accessUnit.forEachNALUnit(settings.framing) { unit throws(CodecError) in
+      if dropsParameterSets, unit.isParameterSet { return }
+      guard tagsRange, unit.type == 7 else {
+        // The first start code of an access unit has a zero_byte (H.264 §B.1.2).
+        let lacksZeroByte = settings.framing == .annexB && unit.framed.dropFirst(2).first == 1
+        if bytes.count == start, lacksZeroByte { bytes.append(0) }
+        bytes.append(contentsOf: unit.framed)
+        return
+      }
+      let tagged = try limitedRange.tag(Array(unit.payload))
+      bytes.append(contentsOf: settings.framing.prefix(ofUnitOf: tagged.count))
+      bytes.append(contentsOf: tagged)
+    }
+  }
 }
 
 // SAFETY: libav contexts may move between threads; the unique owner rules out concurrent use.
 extension VideoEncoder: @unchecked Sendable {}
-
-extension UnsafeBufferPointer where Element == UInt8 {
-  /// Calls `body` with the NAL header and all bytes, framing included, of each NAL unit up to and
-  /// including the first slice; the rest of the access unit counts as part of that slice.
-  func forEachNALUnit(_ framing: VideoEncoder.Framing, _ body: (UInt8, Slice<Self>) -> Void) {
-    var start = 0
-    while start < count {
-      let end: Int
-      let header: UInt8
-      switch framing {
-      case .lengthPrefixed:
-        guard start + 4 < count else { return }
-        let length = self[start..<start + 4].reduce(0) { $0 << 8 | Int($1) }
-        header = self[start + 4]
-        end = Swift.min(start + 4 + length, count)
-      case .annexB:
-        guard let first = firstByteAfterStartCode(from: start) else { return }
-        header = self[first]
-        end = startCode(from: first) ?? count
-      }
-      let isSlice = (1...5).contains(header & 0x1F)
-      body(header, self[start..<(isSlice ? count : end)])
-      if isSlice { return }
-      start = end
-    }
-  }
-
-  /// Where the next start code begins, its zero byte included.
-  private func startCode(from position: Int) -> Int? {
-    var index = position
-    while index + 2 < count {
-      if self[index] == 0, self[index + 1] == 0, self[index + 2] == 1 {
-        return index > position && self[index - 1] == 0 ? index - 1 : index
-      }
-      index += 1
-    }
-    return nil
-  }
-
-  private func firstByteAfterStartCode(from position: Int) -> Int? {
-    var index = position
-    while index < count, self[index] == 0 { index += 1 }
-    return index + 1 < count && self[index] == 1 ? index + 1 : nil
-  }
-}

@@ -97,6 +97,12 @@ final class Client {
     buffered.isEmpty && !fill() && hasEnded
   }
 
+  /// Whether the server ends the connection orderly, whatever it sends before.
+  func readsToTheEnd() -> Bool {
+    while fill() {}
+    return hasEnded
+  }
+
   /// Whether at least that many bytes can be read; they stay buffered.
   func canRead(_ count: Int) -> Bool {
     while buffered.count < count { if !fill() { return false } }
@@ -176,3 +182,6 @@ final class Client {
     return reply(toHead: text.hasPrefix("HEAD "))
   }
 }
+
+/// Long enough for the bytes before and after to arrive apart.
+func usleepShortly() { usleep(500) }

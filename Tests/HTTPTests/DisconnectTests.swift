@@ -19,6 +19,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
     let upload = try #require(uploads.first())
@@ -39,6 +40,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
     let upload = try #require(uploads.first())
@@ -61,6 +63,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
     #expect(client.canRead(1000))
@@ -82,6 +85,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let uploader = Client(port: server.port)
     uploader.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
     #expect(eventually { uploads.all.first?.bytes.count == 3 })
@@ -110,6 +114,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let clients = ["upload", "wait", "answer"].flatMap { path in
       (0..<10).map { _ in
         let client = Client(port: server.port)
@@ -135,6 +140,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
     let upload = try #require(uploads.first())
@@ -159,6 +165,7 @@ import Testing
         uploads.put(upload)
         return .receive(upload)
       })
+    defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / \(version)\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
     #expect(client.canRead(1000))
@@ -171,6 +178,7 @@ import Testing
   @Test func leavesNoDescriptorsBehind() throws {
     let server = try Server(
       .init(), handler: Service { _, exchange in .receive(Collector(exchange)) })
+    defer { server.stop() }
     func cycle(_ number: Int) {
       let client = Client(port: server.port)
       switch number % 4 {

@@ -64,3 +64,20 @@ final class Ticker: BodySource {
     return .some
   }
 }
+
+/// A thread of the test's own, so that it may block.
+final class Thread: Sendable {
+  private let body: @Sendable () -> Void
+  private let isDone = DispatchSemaphore(value: 0)
+
+  init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+  func start() {
+    DispatchQueue(label: "test").async { [self] in
+      body()
+      isDone.signal()
+    }
+  }
+
+  func join() { isDone.wait() }
+}

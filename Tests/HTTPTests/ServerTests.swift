@@ -7,6 +7,7 @@ import Testing
   @Test func answersAGet() throws {
     let service = Service { request, _ in .respond(.text("hello \(request.path)")) }
     let server = try Server(.init(), handler: service)
+    defer { server.stop() }
     let client = Client(port: server.port)
     let reply = client.request("GET /a%20b?x=1&x=%2B+2&y HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(reply.status == 200)
@@ -26,6 +27,7 @@ import Testing
   func receivesAnUploadOfKnownLength(size: Int) throws {
     let service = Service { _, exchange in .receive(Collector(exchange)) }
     let server = try Server(.init(), handler: service)
+    defer { server.stop() }
     let client = Client(port: server.port)
     let body = pattern(size)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
@@ -40,6 +42,7 @@ import Testing
   @Test func receivesAChunkedUpload() throws {
     let service = Service { _, exchange in .receive(Collector(exchange)) }
     let server = try Server(.init(), handler: service)
+    defer { server.stop() }
     let client = Client(port: server.port)
     let reply = client.request(
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -54,6 +57,7 @@ import Testing
   func suspendsAnUploadThatIsNotTaken(isChunked: Bool) throws {
     let server = try Server(
       .init(), handler: Service { _, exchange in .receive(Reluctant(exchange)) })
+    defer { server.stop() }
     let client = Client(port: server.port)
     let body = pattern(2_000_000)
     if isChunked {
@@ -78,6 +82,7 @@ import Testing
         let source = Ticker(exchange, parts: 50, length: request.path == "/sized" ? 50 * 7 : nil)
         return .respond(source.response)
       })
+    defer { server.stop() }
     let expected = (0..<50).map { "part \($0 % 10)\n" }.joined()
     let client = Client(port: server.port)
     let chunked = client.request("GET / HTTP/1.1\r\nHost: a\r\n\r\n")

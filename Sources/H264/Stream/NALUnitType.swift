@@ -46,7 +46,9 @@ extension NALUnitType {
   ]
 
   /// A slice of the base view or layer with its header: not partitions B and C.
-  package var isPrimarySlice: Bool { self == .nonIDRSlice || self == .idrSlice || self == .partitionA }
+  package var isPrimarySlice: Bool {
+    self == .nonIDRSlice || self == .idrSlice || self == .partitionA
+  }
 
   /// Reserved for later editions of the Recommendation.
   package var isReserved: Bool { [17, 18, 22, 23].contains(rawValue) }

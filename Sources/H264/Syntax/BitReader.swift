@@ -8,6 +8,8 @@
 /// the range given as `within` is thrown, because nothing after it could be understood.
 package struct BitReader: ~Escapable {
   private let rbsp: Span<UInt8>
+  /// The byte that reading stops before.
+  private var end: Int
   private var nextByte = 0
   /// The next bits, left-aligned and followed by zeros.
   private var window: UInt64 = 0
@@ -23,13 +25,14 @@ package struct BitReader: ~Escapable {
   @_lifetime(copy rbsp)
   package init(_ rbsp: Span<UInt8>, record: consuming SyntaxRecord? = nil) {
     self.rbsp = rbsp
+    end = rbsp.count
     self.record = record
   }
 
   /// Bits consumed so far.
   package var position: Int { nextByte * 8 - available }
 
-  package var bitsLeft: Int { rbsp.count * 8 - position }
+  package var bitsLeft: Int { end * 8 - position }
 
   package var isByteAligned: Bool { available % 8 == 0 }
 
@@ -41,12 +44,12 @@ package struct BitReader: ~Escapable {
   package mutating func takeRecord() -> SyntaxRecord? {
     var taken = record
     record = nil
-    taken?.endAll()
+    taken?.end(to: 0)
     return taken
   }
 
   private mutating func refill() {
-    while available <= 56, nextByte < rbsp.count {
+    while available <= 56, nextByte < end {
       window |= UInt64(rbsp[nextByte]) &<< UInt64(56 - available)
       nextByte += 1
       available += 8
@@ -130,6 +133,11 @@ extension BitReader {
     return value
   }
 
+  /// `u(n)` that is not to be recorded, because it is no element of its own.
+  package mutating func unrecorded(_ count: Int, _ element: String) throws(SyntaxError) -> Int {
+    try bits(count, element)
+  }
+
   /// `u(1)` as a truth value.
   package mutating func flag(_ element: String) throws(SyntaxError) -> Bool {
     try u(1, element) != 0
@@ -184,7 +192,7 @@ extension BitReader {
 
   /// Position of the last one bit, or -1.
   private var lastOneBit: Int {
-    var last = rbsp.count - 1
+    var last = end - 1
     while last >= 0, rbsp[last] == 0 { last -= 1 }
     return last < 0 ? -1 : last * 8 + 7 - rbsp[last].trailingZeroBitCount
   }
@@ -208,9 +216,49 @@ extension BitReader {
     if end > position { seek(to: end) }
   }
 
+  /// Skips up to the next byte border.
+  package mutating func alignToByte() {
+    seek(to: (position + 7) / 8 * 8)
+  }
+}
+
+// MARK: Payloads inside the payload
+
+extension BitReader {
+  /// The next bytes up to the end, at most `limit` of them, not consumed; for an aligned reader.
+  package func bytesAhead(limit: Int) -> [UInt8] {
+    let start = position / 8
+    let count = min(limit, end - start)
+    return [UInt8](capacity: count) { output in
+      for index in start..<start + count { output.append(rbsp[index]) }
+    }
+  }
+
+  /// Skips bytes that `bytesAhead` gave.
+  mutating func skip(bytes count: Int) throws(SyntaxError) {
+    guard count * 8 <= bitsLeft else { throw SyntaxError("bytes", at: position, .truncated) }
+    seek(to: position + count * 8)
+  }
+
+  /// Makes the data end `count` bytes after the aligned position, or where it ended before if that
+  /// is earlier; returns where it ended, for `endPart`.
+  mutating func beginPart(bytes count: Int) -> Int {
+    let whole = end
+    end = position / 8 + min(count, bitsLeft / 8)
+    seek(to: position)
+    return whole
+  }
+
+  /// Moves to the end of the part and makes the data end at `whole` again.
+  mutating func endPart(_ whole: Int) {
+    let next = end
+    end = whole
+    seek(to: next * 8)
+  }
+
   /// Moves to a bit position inside the payload.
-  package mutating func seek(to bit: Int) {
-    let target = min(max(bit, 0), rbsp.count * 8)
+  private mutating func seek(to bit: Int) {
+    let target = min(bit, end * 8)
     nextByte = target / 8
     window = 0
     available = 0

@@ -41,6 +41,16 @@ package struct ParameterSets: Sendable {
     picture.indices.contains(id) ? picture[id] : nil
   }
 
+  /// The sequence parameter set, when there is just one.
+  package var onlySequenceParameterSet: SequenceParameterSet? {
+    var found: SequenceParameterSet?
+    for case let set? in sequence {
+      if found != nil { return nil }
+      found = set
+    }
+    return found
+  }
+
   /// The chroma_format_idc that a picture parameter set needs which refers to this id.
   package func chromaFormatIDC(ofSequenceParameterSet id: Int) -> Int? {
     guard sequence.indices.contains(id) else { return nil }

@@ -85,9 +85,12 @@ package struct SyntaxRecord: Equatable, Sendable {
     }
   }
 
-  /// Ends whatever a failed parse left open.
-  package mutating func endAll() {
-    while !scopes.isEmpty || openDirectly > 0 { end() }
+  /// How many objects, arrays and loops are open.
+  var depth: Int { openDirectly + scopes.count }
+
+  /// Ends what a failed parse left open beyond `depth`.
+  mutating func end(to depth: Int) {
+    while self.depth > depth { end() }
   }
 
   private mutating func begin(_ opening: SyntaxEvent, _ name: String) {

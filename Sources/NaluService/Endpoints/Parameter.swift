@@ -126,7 +126,7 @@ package func nearestName(to name: String, in names: [String]) -> String? {
     let distance = editDistance(wanted, Array(candidate.utf8))
     if distance < best?.distance ?? .max { best = (candidate, distance) }
   }
-  guard let best, best.distance <= max(1, best.name.utf8.count / 3) else { return nil }
+  guard let best, best.distance <= max(1, (best.name.utf8.count + 1) / 2 - 1) else { return nil }
   return best.name
 }
 

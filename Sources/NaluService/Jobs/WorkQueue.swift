@@ -44,13 +44,17 @@ package final class WorkQueue: Sendable {
 
   /// One turn of a slot: a step, then the next turn as a new block, or the slot is free.
   private func runSlot() {
-    guard let job = state.withLock({ $0.ready.removeFirst() }) else {
-      state.withLock { $0.running -= 1 }
-      return
+    let next = state.withLock { state -> (any Steppable)? in
+      guard let job = state.ready.removeFirst() else {
+        state.running -= 1
+        return nil
+      }
+      state.steps += 1
+      return job
     }
+    guard let job = next else { return }
     let isReady = job.runStep()
     let goesOn = state.withLock { state in
-      state.steps += 1
       if isReady { state.ready.append(job) }
       if state.ready.isEmpty { state.running -= 1 }
       return !state.ready.isEmpty
@@ -66,7 +70,7 @@ package final class WorkQueue: Sendable {
     package var running: Int
     /// The most steps that ever ran at once.
     package var peak: Int
-    /// Steps finished.
+    /// Steps begun so far.
     package var steps: Int
   }
 

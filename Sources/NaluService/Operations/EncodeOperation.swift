@@ -125,8 +125,8 @@ package struct EncodeOperation: Operation, ~Copyable {
 
   private mutating func openEncoder(for video: RawVideo) throws(Problem) {
     guard encoder == nil else { return }
-    // A Y4M header has come since the settings were checked.
-    let opening = try settings.encoderSettings(for: video, limits: limits)
+    let complete = reader.isY4M ? try settings.completed(by: video) : settings
+    let opening = try complete.encoderSettings(for: video, limits: limits)
     do throws(CodecError) {
       encoder = try VideoEncoder(opening)
     } catch {

@@ -89,18 +89,32 @@ package struct EncodeSettings: Equatable, Sendable {
   /// No frame may wait for another, whether asked for by `realtime` or by x264's name for it.
   package var isRealtime: Bool { realtime || tunes.contains(.zerolatency) }
 
+  /// These settings with what a Y4M header says; what both say is refused.
+  package func completed(by header: RawVideo) throws(Problem) -> EncodeSettings {
+    let given: [(String, Bool)] = [
+      ("pix_fmt", pixelFormat != nil),
+      ("fps", frameRate != nil && header.frameRate != nil),
+      ("sar", sampleAspectRatio != nil && header.sampleAspectRatio != nil),
+      ("interlaced", interlacing != nil && header.interlacing != nil),
+    ]
+    if let name = given.first(where: \.1)?.0 {
+      throw .conflict(name, "\(name) comes from the Y4M header; leave it out.")
+    }
+    var settings = self
+    settings.frameRate = frameRate ?? header.frameRate
+    settings.sampleAspectRatio = sampleAspectRatio ?? header.sampleAspectRatio
+    settings.interlacing = interlacing ?? header.interlacing
+    settings.colour.range = colour.range ?? header.colorRange
+    return settings
+  }
+
   /// What headerless video is; `nil` when neither width nor height is given and the body must be
   /// Y4M.
   package func rawVideo() throws(Problem) -> RawVideo? {
     if width == nil, height == nil { return nil }
     guard let width else { throw .missing("width", "Headerless video needs width too.") }
     guard let height else { throw .missing("height", "Headerless video needs height too.") }
-    var video = RawVideo(width: width, height: height, pixelFormat: pixelFormat ?? .yuv420p)
-    video.frameRate = frameRate
-    video.fieldOrder = interlacing?.fieldOrder
-    video.sampleAspectRatio = sampleAspectRatio
-    video.colorRange = colour.range
-    return video
+    return RawVideo(width: width, height: height, pixelFormat: pixelFormat ?? .yuv420p)
   }
 }
 

@@ -4,18 +4,18 @@ extension EncodeSettings {
   /// What the encoder is opened with for `video`, after all checks.
   ///
   /// - Parameters:
-  ///   - video: Made of the parameters, or read from a Y4M header.
+  ///   - video: Made of these settings; or read from a Y4M header, which has completed them.
   ///   - limits: Bounds the size and the threads.
   /// - Returns: Settings that libx264 takes as they are.
   /// - Throws: What does not go together.
   package func encoderSettings(
     for video: RawVideo, limits: Limits
   ) throws(Problem) -> VideoEncoder.Settings {
+    try check(video, limits)
     let chroma = codedChroma(of: video)
-    try video.check(limits)
     var settings = VideoEncoder.Settings(
       width: video.width, height: video.height, pixelFormat: video.pixelFormat, chroma: chroma)
-    settings.frameRate = video.frameRate ?? frameRate ?? Rational(25)
+    settings.frameRate = codedFrameRate
     settings.rateControl = rateControl
     settings.buffer = bufferModel
     let twoSeconds = (2 * settings.frameRate.doubleValue).rounded()
@@ -27,7 +27,8 @@ extension EncodeSettings {
     settings.references = references
     settings.entropyCoding = entropyCoding
     settings.profile = profile
-    settings.level = level
+    settings.level = try codedLevel(of: video)
+    limitPictures(of: &settings, video)
     settings.realtime = isRealtime
     settings.preset = preset
     settings.tunes = tunes
@@ -35,13 +36,15 @@ extension EncodeSettings {
     settings.threads = threadCount(limits)
     settings.accessUnitDelimiters = accessUnitDelimiters
     settings.repeatsParameterSets = repeatsParameterSets
-    settings.fieldOrder = video.fieldOrder
+    settings.fieldOrder = interlacing?.fieldOrder
     settings.colour = codedColour(of: video)
     settings.chromaLocation = codedChromaLocation(of: video)
-    settings.sampleAspectRatio = video.sampleAspectRatio
+    settings.sampleAspectRatio = sampleAspectRatio
     settings.framing = format == .avcc ? .lengthPrefixed : .annexB
     return settings
   }
+
+  var codedFrameRate: Rational { frameRate ?? Rational(25) }
 
   func codedChroma(of video: RawVideo) -> ChromaFormat {
     if let chromaFormat { return chromaFormat }
@@ -54,7 +57,6 @@ extension EncodeSettings {
   /// RGB is converted to what the VUI says; for YUV the VUI says what was given.
   private func codedColour(of video: RawVideo) -> ColourDescription {
     var coded = colour
-    coded.range = video.colorRange
     guard video.pixelFormat.isRGB else { return coded }
     coded.range = coded.range ?? .tv
     coded.matrix = coded.matrix ?? (video.height >= 720 ? .bt709 : .smpte170m)
@@ -74,7 +76,7 @@ extension EncodeSettings {
     return .crf(crf ?? 23)
   }
 
-  private var bufferModel: VideoEncoder.BufferModel? {
+  var bufferModel: VideoEncoder.BufferModel? {
     if let bitrate, !bitrateChanges.isEmpty {
       return .init(maxRate: bitrate, size: bitrate)
     }

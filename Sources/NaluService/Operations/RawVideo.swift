@@ -7,9 +7,9 @@ package struct RawVideo: Equatable, Sendable {
   /// Luma samples.
   package var height: Int
   package var pixelFormat: PixelFormat
-  /// `nil` where a Y4M header does not say.
+  /// The rest is `nil` where a Y4M header does not say it, and for headerless video.
   package var frameRate: Rational?
-  package var fieldOrder: VideoEncoder.FieldOrder?
+  package var interlacing: EncodeSettings.Interlacing?
   package var sampleAspectRatio: Rational?
   package var colorRange: ColourDescription.Range?
   /// Where the chroma of 4:2:0 video lies, if that is stated.

@@ -28,7 +28,7 @@ struct Y4MHeader: Equatable, Sendable {
     let layout = tags.layout ?? Layout(.yuv420p, .center)
     var video = RawVideo(width: width, height: height, pixelFormat: layout.format)
     video.frameRate = tags.frameRate
-    video.fieldOrder = tags.fieldOrder
+    video.interlacing = tags.interlacing
     video.sampleAspectRatio = tags.sampleAspectRatio
     video.colorRange = tags.colorRange
     video.chromaLocation = layout.location
@@ -75,7 +75,7 @@ struct Y4MHeader: Equatable, Sendable {
     var width: Int?
     var height: Int?
     var frameRate: Rational?
-    var fieldOrder: VideoEncoder.FieldOrder?
+    var interlacing: EncodeSettings.Interlacing?
     var sampleAspectRatio: Rational?
     var layout: Layout?
     var colorRange: ColourDescription.Range?
@@ -87,7 +87,7 @@ struct Y4MHeader: Equatable, Sendable {
       case "H": height = try size(tag)
       case "F": frameRate = try ratio(tag, limit: 1_000_000_000)
       case "A": sampleAspectRatio = try ratio(tag, limit: 65535)
-      case "I": fieldOrder = try interlacing(tag)
+      case "I": interlacing = try interlacing(tag)
       case "C":
         guard let known = Layout(value) else {
           throw Problem(
@@ -124,9 +124,10 @@ struct Y4MHeader: Equatable, Sendable {
       return terms[0] == 0 ? nil : Rational(terms[0], terms[1]).reduced
     }
 
-    private func interlacing(_ tag: String) throws(Problem) -> VideoEncoder.FieldOrder? {
+    private func interlacing(_ tag: String) throws(Problem) -> EncodeSettings.Interlacing? {
       switch tag.dropFirst() {
-      case "p", "?": return nil
+      case "?": return nil
+      case "p": return .no
       case "t": return .tff
       case "b": return .bff
       case "m":

@@ -1,0 +1,148 @@
+import Glibc
+import HTTP
+import Platform
+import Testing
+
+/// Clients that are too slow, one way or another.
+@Suite struct DeadlineTests {
+  private func configuration(
+    _ change: (inout Server.Configuration) -> Void
+  ) -> Server.Configuration {
+    var configuration = Server.Configuration()
+    change(&configuration)
+    return configuration
+  }
+
+  /// A head that never ends is answered and cut, even while bytes keep coming.
+  @Test(arguments: ["", "GET / HT", "GET / HTTP/1.1\r\n", "GET / HTTP/1.1\r\nHost: a\r\nX: "])
+  func cutsAnUnfinishedHead(start: String) throws {
+    let service = Service { _, _ in .respond(.text("ok")) }
+    let server = try Server(
+      configuration { $0.headerTimeout = .milliseconds(500) }, handler: service)
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send(start)
+    let drip = Thread {
+      while client.send("x") { usleepShortly() }
+    }
+    if !start.isEmpty { drip.start() }
+    let reply = client.reply()
+    #expect(reply.status == 408)
+    #expect(reply.isComplete)
+    #expect(eventually { server.openConnections == 0 })
+    #expect(service.requests.isEmpty)
+    if !start.isEmpty { drip.join() }
+  }
+
+  @Test func cutsAConnectionThatStaysIdleBetweenRequests() throws {
+    let server = try Server(
+      configuration { $0.idleTimeout = .milliseconds(300) },
+      handler: Service { _, _ in .respond(.text("ok")) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    #expect(client.request("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
+    #expect(client.isEnded())
+  }
+
+  @Test func answersAndCutsAnUploadThatStalls() throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      configuration { $0.uploadStallTimeout = .milliseconds(300) },
+      handler: Service { _, exchange in
+        let upload = Collector(exchange)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    let reply = client.request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
+    #expect(reply.status == 408)
+    #expect(reply.isComplete)
+    #expect(client.readsToTheEnd())
+    #expect(eventually { uploads.all.first?.outcomes == [.timedOut] })
+  }
+
+  /// A byte now and then is progress, but not at the rate that is asked for.
+  @Test func cutsAnUploadThatDrips() throws {
+    let server = try Server(
+      configuration {
+        $0.uploadStallTimeout = .milliseconds(500)
+        $0.minimumUploadRate = 1_000_000
+      },
+      handler: Service { _, exchange in .receive(Collector(exchange)) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000000\r\n\r\n")
+    let drip = Thread {
+      while client.send("x") { usleepShortly() }
+    }
+    drip.start()
+    #expect(client.reply().status == 408)
+    client.hangUp()
+    drip.join()
+  }
+
+  /// Time in which the server makes the client wait is not the client's.
+  @Test func sparesAnUploadThatTheServerKeepsWaiting() throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      configuration { $0.uploadStallTimeout = .milliseconds(200) },
+      handler: Service { _, exchange in
+        let upload = Collector(exchange)
+        upload.set(open: false)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.calls > 0 })
+    let start = monotonicNanoseconds()
+    #expect(eventually { monotonicNanoseconds() > start + 1_000_000_000 })
+    upload.set(open: true)
+    #expect(client.reply().text == "abc")
+  }
+
+  /// A client that does not read holds its answer for so long and no longer.
+  @Test(arguments: [false, true])
+  func cutsAReaderThatStalls(isStreamed: Bool) throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      configuration { $0.readerStallTimeout = .milliseconds(500) },
+      handler: Service { _, exchange in
+        let upload = Collector(exchange) { collector in
+          collector.exchange.respond(
+            Response(
+              status: 200,
+              body: isStreamed
+                ? .stream(Endless(pauseAfter: .max), length: nil)
+                : .bytes([UInt8](repeating: 0, count: 64 << 20))))
+        }
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port, receiveBuffer: 4096)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
+    #expect(eventually { uploads.all.first?.outcomes == [.timedOut] })
+    #expect(!client.reply().isComplete)
+  }
+
+  /// A reader that is slow but reads goes on for many times the stall time.
+  @Test func sparesAReaderThatIsMerelySlow() throws {
+    let server = try Server(
+      configuration { $0.readerStallTimeout = .seconds(1) },
+      handler: Service { _, _ in
+        .respond(Response(status: 200, body: .bytes(pattern(6 << 20))))
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port, receiveBuffer: 65_536)
+    client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+    for part in 1...20 {
+      #expect(client.canRead(part * 200_000))
+      usleep(100_000)
+    }
+    #expect(client.reply().isComplete)
+  }
+}

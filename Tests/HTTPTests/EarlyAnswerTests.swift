@@ -1,0 +1,234 @@
+import Dispatch
+import HTTP
+import Platform
+import Testing
+
+/// Answers that come before the upload has ended.
+@Suite struct EarlyAnswerTests {
+  static let busy = Response.text("busy", status: 429)
+
+  /// A body that is refused outright: short ones are read for the connection's sake, long and
+  /// unbounded ones are not; the client gets the answer in each case.
+  @Test(arguments: [0, 10, 100_000, 3_000_000, 100_000_000])
+  func refusesAnUploadOfKnownLength(size: Int) throws {
+    let server = try Server(
+      .init(), handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+    client.sendInBackground(count: size)
+    let reply = client.reply()
+    #expect(reply.status == 429)
+    #expect(reply.text == "busy")
+    if size <= 1 << 20 {
+      #expect(reply.header("connection") == nil)
+      #expect(client.request("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 429)
+    } else {
+      #expect(reply.header("connection") == "close")
+      #expect(client.readsToTheEnd())
+    }
+    #expect(eventually { server.openConnections <= 1 })
+  }
+
+  @Test func refusesAChunkedUpload() throws {
+    let server = try Server(
+      .init(), handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
+    let reply = client.reply()
+    #expect(reply.status == 429)
+    #expect(reply.header("connection") == "close")
+    // What still comes does not turn into a reset that might overtake the answer.
+    #expect(client.send("0\r\n\r\n"))
+    #expect(client.readsToTheEnd())
+  }
+
+  @Test func sendsContinueOnlyWhenTheUploadIsWanted() throws {
+    let server = try Server(
+      .init(),
+      handler: Service { request, exchange in
+        request.path == "/no"
+          ? .respond(EarlyAnswerTests.busy) : .receive(Collector(exchange))
+      })
+    defer { server.stop() }
+    func head(_ path: String, _ version: String = "1.1") -> String {
+      "POST \(path) HTTP/\(version)\r\nHost: a\r\nExpect: 100-Continue\r\n"
+        + "Content-Length: 5\r\n\r\n"
+    }
+    let client = Client(port: server.port)
+    #expect(client.request(head("/yes")).status == 100)
+    #expect(client.request("hello").text == "hello")
+    #expect(client.request(head("/no")).status == 429)
+    #expect(client.readsToTheEnd())
+    // An HTTP/1.0 client knows no 100.
+    let old = Client(port: server.port)
+    #expect(old.request(head("/yes", "1.0") + "hello").text == "hello")
+  }
+
+  /// A failure in mid-upload whose rest is short: it is read, and the connection lives on.
+  @Test func drainsAShortRestBeforeItAnswers() throws {
+    let server = try Server(
+      .init(), handler: Service { _, exchange in .receive(Impatient(exchange)) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n")
+    client.sendInBackground(count: 3_000_000)
+    let reply = client.reply()
+    #expect(reply.status == 422)
+    #expect(reply.header("connection") == nil)
+    #expect(client.request("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
+  }
+
+  /// A rest that is long or unknown: the answer comes at once, and then the end.
+  @Test(arguments: ["Content-Length: 1000000000", "Transfer-Encoding: chunked"], [false, true])
+  func answersAtOnceWhenTheRestIsLong(framing: String, isSilent: Bool) throws {
+    let uploads = Box<Impatient>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Impatient(exchange)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\nFFFFFFF\r\n")
+    if isSilent {
+      client.send("abc")
+    } else {
+      client.sendInBackground(count: 200_000_000)
+    }
+    let reply = client.reply()
+    #expect(reply.status == 422)
+    #expect(reply.text == "no")
+    #expect(reply.isComplete)
+    #expect(reply.header("connection") == "close")
+    #expect(reply.header("content-type") == "text/plain")
+    #expect(reply.header("date")?.hasSuffix(" GMT") == true)
+    #expect(client.readsToTheEnd())
+    #expect(eventually { uploads.all.first?.outcomes == [.delivered] })
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  /// The answer comes from another thread while the upload sleeps.
+  @Test(arguments: [1000, 1_000_000_000])
+  func answersWhileTheUploadSleeps(length: Int) throws {
+    let uploads = Box<Collector>()
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        let upload = Collector(exchange)
+        upload.set(open: false)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.calls > 0 })
+    upload.exchange.respond(.text("too much", status: 413))
+    upload.exchange.respond(.text("too late"))
+    if length == 1000 { client.send([UInt8](repeating: 0, count: 997)) }
+    let reply = client.reply()
+    #expect(reply.status == 413)
+    #expect(reply.text == "too much")
+    #expect(eventually { upload.outcomes == [.delivered] })
+    #expect(upload.calls == 1)
+    #expect(upload.state.withLock { !$0.isComplete })
+  }
+
+  /// A streamed answer cannot go out before the upload is read, and reading has a limit.
+  @Test(arguments: [(1_000_000, Outcome.delivered), (3_000_000, .aborted)])
+  func readsOnForAStreamedAnswerUpToALimit(size: Int, outcome: Outcome) throws {
+    var configuration = Server.Configuration()
+    configuration.drainLimit = 1 << 20
+    let uploads = Box<Collector>()
+    let server = try Server(
+      configuration,
+      handler: Service { _, exchange in
+        let upload = Collector(exchange)
+        upload.set(open: false)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.calls > 0 })
+    upload.exchange.respond(Ticker(upload.exchange, parts: 3, length: nil).response)
+    client.sendInBackground(count: size - 3)
+    #expect(client.reply().isComplete == (outcome == .delivered))
+    #expect(eventually { upload.outcomes == [outcome] })
+  }
+
+  @Test func answersAMultipartBodyThatCannotBeRead() throws {
+    let server = try Server(
+      .init(), handler: Service { _, exchange in .receive(Collector(exchange)) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    func post(_ body: String, boundary: String = "; boundary=B") -> Client.Reply {
+      client.request(
+        "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data\(boundary)\r\n"
+          + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
+    }
+    let part = "--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nhi"
+    #expect(post("\(part)\r\n--B--\r\n").text == "hi")
+    #expect(post("\(part)\r\n\(part)\r\n--B--\r\n").text == "severalFiles")
+    #expect(post(part).text == "truncated")
+    #expect(post("--B--").text == "noFile")
+    #expect(post("", boundary: "").text == "noBoundary")
+    #expect(post("x", boundary: "").text == "noBoundary")
+    #expect(post("\(part)\r\n--B--\r\n").text == "hi")
+  }
+
+  @Test func suspendsAMultipartUpload() throws {
+    let server = try Server(
+      .init(), handler: Service { _, exchange in .receive(Reluctant(exchange)) })
+    defer { server.stop() }
+    let content = pattern(1_000_000)
+    let head = Array("--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n".utf8)
+    let body = head + content + Array("\r\n--B--\r\n".utf8)
+    let client = Client(port: server.port)
+    client.send(
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+        + "Content-Length: \(body.count)\r\n\r\n")
+    client.send(body)
+    #expect(client.reply().body == content)
+  }
+}
+
+/// Refuses what it gets as soon as it gets something.
+final class Impatient: Upload {
+  private let exchange: Exchange
+  private let state = Lock([Outcome]())
+
+  init(_ exchange: Exchange) { self.exchange = exchange }
+
+  var outcomes: [Outcome] { state.withLock { $0 } }
+
+  func receive(_ bytes: Span<UInt8>) -> Bool {
+    exchange.respond(.text("no", status: 422))
+    return true
+  }
+
+  func endOfUpload() { exchange.respond(.text("yes")) }
+  func failed(_ error: UploadError) {}
+  func ended(_ outcome: Outcome) { state.withLock { $0.append(outcome) } }
+}
+
+extension Client {
+  /// Sends zeros from another thread until all are sent or the connection breaks.
+  func sendInBackground(count: Int) {
+    DispatchQueue.global().async { [self] in
+      var left = count
+      let zeros = [UInt8](repeating: 0, count: 65_536)
+      while left > 0, send(Array(zeros.prefix(left))) { left -= min(left, zeros.count) }
+    }
+  }
+}
+
+// SAFETY: `send` touches only the descriptor; all else stays on the test's thread.
+extension Client: @unchecked Sendable {}
