@@ -40,7 +40,8 @@ let package = Package(
 
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
     .testTarget(name: "CodecTests", dependencies: ["Codec", "Platform"], swiftSettings: house),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform"], swiftSettings: house),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["HTTP", "CMicroHTTPD", "Platform"], swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
       dependencies: ["NaluService", "H264", "Codec", "HTTP", "Platform"], swiftSettings: house),

@@ -1,5 +1,5 @@
-// The one door to libmicrohttpd: its header, its variadic calls wrapped, and what of the C library
-// Swift does not see.
+// The one door to libmicrohttpd and the GnuTLS beneath it: their headers, and the variadic calls
+// wrapped.
 #ifndef NALU_CMICROHTTPD_SHIM_H
 #define NALU_CMICROHTTPD_SHIM_H
 
@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/abstract.h>
 
 /// Where libmicrohttpd's log lines go.
 struct nalu_http_logger {
@@ -43,6 +45,13 @@ static inline const struct sockaddr *nalu_http_client_address(struct MHD_Connect
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info ? info->client_addr : NULL;
+}
+
+/// The TLS session of the connection, or NULL. To be used only on the connection's I/O thread.
+static inline gnutls_session_t nalu_http_session(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  return info ? (gnutls_session_t)info->tls_session : NULL;
 }
 
 /// What the NOTIFY_CONNECTION callback stored for the connection.
