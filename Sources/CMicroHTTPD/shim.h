@@ -47,6 +47,11 @@ static inline const struct sockaddr *nalu_http_client_address(struct MHD_Connect
   return info ? info->client_addr : NULL;
 }
 
+/// Has libmicrohttpd look at the connection within a second. On the connection's I/O thread only.
+static inline void nalu_http_look_soon(struct MHD_Connection *connection) {
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 1u);
+}
+
 /// The TLS session of the connection, or NULL. To be used only on the connection's I/O thread.
 static inline gnutls_session_t nalu_http_session(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
@@ -75,6 +80,5 @@ static inline void nalu_http_forbid_chunks(struct MHD_Response *response) {
 
 static const uint64_t nalu_http_size_unknown = MHD_SIZE_UNKNOWN;
 static const ssize_t nalu_http_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
-static const ssize_t nalu_http_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
 
 #endif

@@ -19,6 +19,10 @@ struct Flow {
   /// The connection ends although the client may be sending: it must not be reset.
   var lingers = false
   var isHead = false
+  /// HTTP/1.0
+  var isOld = false
+  /// The end of the connection is that of the answer's body.
+  var endsWithConnection = false
 
   init(target: UnsafePointer<CChar>?) {
     self.target = target
@@ -66,6 +70,7 @@ extension Exchange {
     request.remoteAddress = connection.remoteAddress
     flow.target = nil
     flow.isHead = request.method == "HEAD"
+    flow.isOld = request.version == "HTTP/1.0"
     publish(request)
 
     if let violation = head.violation {
@@ -203,6 +208,11 @@ extension Exchange {
       } else if outcome == .delivered && rest.stage != .answering {
         outcome = .aborted
       }
+    }
+    if code != .REQUEST_TERMINATED_COMPLETED_OK || flow.endsWithConnection {
+      // libmicrohttpd 0.9.75 closes the connection, but after some errors, and after a body that
+      // ends with the connection, it does not look at it again: the descriptor would stay open.
+      nalu_http_look_soon(connection.handle)
     }
     if flow.lingers || hasSaidLastWord {
       server.lingering.take(connection.descriptor)
