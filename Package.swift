@@ -50,10 +50,14 @@ let package = Package(
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
     .testTarget(
       name: "CodecTests", dependencies: ["Codec", "CFFmpeg", "Platform"], swiftSettings: house),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform"], swiftSettings: house),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["HTTP", "CMicroHTTPD", "TestSupport", "Platform"],
+      swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
-      dependencies: ["NaluService", "H264", "Codec", "HTTP", "Platform"], swiftSettings: house),
+      dependencies: ["NaluService", "H264", "Codec", "HTTP", "TestSupport", "Platform"],
+      swiftSettings: house),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )
