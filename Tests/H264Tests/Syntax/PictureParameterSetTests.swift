@@ -15,13 +15,15 @@ import Testing
     #expect(set.tail == nil)
     #expect(
       record
-        == "pic_parameter_set_id:255,seq_parameter_set_id:31,entropy_coding_mode_flag:1,"
-        + "bottom_field_pic_order_in_frame_present_flag:1,num_slice_groups_minus1:0,"
-        + "num_ref_idx_l0_default_active_minus1:2,num_ref_idx_l1_default_active_minus1:31,"
-        + "weighted_pred_flag:1,weighted_bipred_idc:2,pic_init_qp_minus26:-6,"
-        + "pic_init_qs_minus26:0,chroma_qp_index_offset:-2,"
-        + "deblocking_filter_control_present_flag:1,constrained_intra_pred_flag:0,"
-        + "redundant_pic_cnt_present_flag:1")
+        == """
+        pic_parameter_set_id:255,seq_parameter_set_id:31,entropy_coding_mode_flag:1,\
+        bottom_field_pic_order_in_frame_present_flag:1,num_slice_groups_minus1:0,\
+        num_ref_idx_l0_default_active_minus1:2,num_ref_idx_l1_default_active_minus1:31,\
+        weighted_pred_flag:1,weighted_bipred_idc:2,pic_init_qp_minus26:-6,\
+        pic_init_qs_minus26:0,chroma_qp_index_offset:-2,\
+        deblocking_filter_control_present_flag:1,constrained_intra_pred_flag:0,\
+        redundant_pic_cnt_present_flag:1
+        """)
   }
 
   /// The elements from slice_group_map_type on, how they read, and how they are recorded.

@@ -41,10 +41,12 @@ import Testing
     #expect(record.contains("seq_scaling_list_present_flag:[1,1,0,0,0,0,0,0],"))
     #expect(
       record.contains(
-        "scaling_list:[{delta_scale:[8,-6,-10],use_default:0,values:[16,10,10,10,10,10,10,10,10,10,"
-          + "10,10,10,10,10,10]},{delta_scale:[-8],use_default:1},{fall_back:list 1},"
-          + "{fall_back:Default_4x4_Inter},{fall_back:list 3},{fall_back:list 4},"
-          + "{fall_back:Default_8x8_Intra},{fall_back:Default_8x8_Inter}]"))
+        """
+        scaling_list:[{delta_scale:[8,-6,-10],use_default:0,values:[16,10,10,10,10,10,10,10,10,10,\
+        10,10,10,10,10,10]},{delta_scale:[-8],use_default:1},{fall_back:list 1},\
+        {fall_back:Default_4x4_Inter},{fall_back:list 3},{fall_back:list 4},\
+        {fall_back:Default_8x8_Intra},{fall_back:Default_8x8_Inter}]
+        """))
   }
 
   @Test func wrapsAroundAt256() throws {

@@ -148,26 +148,28 @@ func parseSequenceParameterSet(
     #expect(issues == [])
     #expect(
       record
-        == "profile_idc:77,constraint_set0_flag:0,constraint_set1_flag:0,constraint_set2_flag:0,"
-        + "constraint_set3_flag:0,constraint_set4_flag:0,constraint_set5_flag:0,"
-        + "reserved_zero_2bits:0,level_idc:41,seq_parameter_set_id:0,log2_max_frame_num_minus4:0,"
-        + "pic_order_cnt_type:0,log2_max_pic_order_cnt_lsb_minus4:6,max_num_ref_frames:1,"
-        + "gaps_in_frame_num_value_allowed_flag:0,pic_width_in_mbs_minus1:119,"
-        + "pic_height_in_map_units_minus1:67,frame_mbs_only_flag:1,direct_8x8_inference_flag:1,"
-        + "frame_cropping_flag:1,frame_crop_left_offset:0,frame_crop_right_offset:0,"
-        + "frame_crop_top_offset:0,frame_crop_bottom_offset:4,vui_parameters_present_flag:1,"
-        + "vui_parameters:{aspect_ratio_info_present_flag:0,overscan_info_present_flag:0,"
-        + "video_signal_type_present_flag:1,video_format:5,video_full_range_flag:0,"
-        + "colour_description_present_flag:1,colour_primaries:1,transfer_characteristics:1,"
-        + "matrix_coefficients:1,chroma_loc_info_present_flag:1,"
-        + "chroma_sample_loc_type_top_field:0,chroma_sample_loc_type_bottom_field:0,"
-        + "timing_info_present_flag:1,num_units_in_tick:1,time_scale:40,fixed_frame_rate_flag:0,"
-        + "nal_hrd_parameters_present_flag:0,vcl_hrd_parameters_present_flag:1,"
-        + "vcl_hrd_parameters:{cpb_cnt_minus1:0,bit_rate_scale:4,cpb_size_scale:6,"
-        + "bit_rate_value_minus1:[1874],cpb_size_value_minus1:[5624],cbr_flag:[0],"
-        + "initial_cpb_removal_delay_length_minus1:31,cpb_removal_delay_length_minus1:31,"
-        + "dpb_output_delay_length_minus1:31,time_offset_length:0},low_delay_hrd_flag:0,"
-        + "pic_struct_present_flag:1,bitstream_restriction_flag:0}")
+        == """
+        profile_idc:77,constraint_set0_flag:0,constraint_set1_flag:0,constraint_set2_flag:0,\
+        constraint_set3_flag:0,constraint_set4_flag:0,constraint_set5_flag:0,\
+        reserved_zero_2bits:0,level_idc:41,seq_parameter_set_id:0,log2_max_frame_num_minus4:0,\
+        pic_order_cnt_type:0,log2_max_pic_order_cnt_lsb_minus4:6,max_num_ref_frames:1,\
+        gaps_in_frame_num_value_allowed_flag:0,pic_width_in_mbs_minus1:119,\
+        pic_height_in_map_units_minus1:67,frame_mbs_only_flag:1,direct_8x8_inference_flag:1,\
+        frame_cropping_flag:1,frame_crop_left_offset:0,frame_crop_right_offset:0,\
+        frame_crop_top_offset:0,frame_crop_bottom_offset:4,vui_parameters_present_flag:1,\
+        vui_parameters:{aspect_ratio_info_present_flag:0,overscan_info_present_flag:0,\
+        video_signal_type_present_flag:1,video_format:5,video_full_range_flag:0,\
+        colour_description_present_flag:1,colour_primaries:1,transfer_characteristics:1,\
+        matrix_coefficients:1,chroma_loc_info_present_flag:1,\
+        chroma_sample_loc_type_top_field:0,chroma_sample_loc_type_bottom_field:0,\
+        timing_info_present_flag:1,num_units_in_tick:1,time_scale:40,fixed_frame_rate_flag:0,\
+        nal_hrd_parameters_present_flag:0,vcl_hrd_parameters_present_flag:1,\
+        vcl_hrd_parameters:{cpb_cnt_minus1:0,bit_rate_scale:4,cpb_size_scale:6,\
+        bit_rate_value_minus1:[1874],cpb_size_value_minus1:[5624],cbr_flag:[0],\
+        initial_cpb_removal_delay_length_minus1:31,cpb_removal_delay_length_minus1:31,\
+        dpb_output_delay_length_minus1:31,time_offset_length:0},low_delay_hrd_flag:0,\
+        pic_struct_present_flag:1,bitstream_restriction_flag:0}
+        """)
   }
 
   @Test func scalingListsAndConstantBitRateAreRead() throws {
