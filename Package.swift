@@ -61,3 +61,11 @@ let package = Package(
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings their main function, so a plain build could not link them.
+if Context.environment["NALU_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "SyntaxFuzz", dependencies: ["H264"], path: "Fuzz/Syntax",
+      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
+}
