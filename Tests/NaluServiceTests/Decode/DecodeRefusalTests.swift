@@ -19,7 +19,10 @@ import Testing
   @Test(arguments: [
     [0xFF, 0xD8, 0xFF, 0xE0, 0, 0x10], Array("plain text".utf8), [UInt8](repeating: 0, count: 99),
     // The beginning of an HEVC stream: VPS, SPS, PPS, and an IDR slice.
-    [0, 0, 0, 1, 0x40, 1, 0x0C, 1, 0, 0, 1, 0x42, 1, 1, 0, 0, 1, 0x44, 1, 0xC1, 0, 0, 1, 0x26, 1, 0xAF],
+    [
+      0, 0, 0, 1, 0x40, 1, 0x0C, 1, 0, 0, 1, 0x42, 1, 1, 0, 0, 1, 0x44, 1, 0xC1, 0, 0, 1, 0x26, 1,
+      0xAF,
+    ],
   ])
   func otherInputIsNotRecognised(bytes: [UInt8]) {
     #expect(problem(bytes)?.code == .unrecognisedInput)
@@ -139,7 +142,9 @@ import Testing
     let refusal = problem(bytes, failing)
     #expect(refusal?.code == .undecodable)
     #expect(refusal?.members == [.init("offset", offset)])
-    #expect(try decode(stream.parameterSets + stream.flat(.idr(id: 0), value: 5), failing).counters.framesOut == 1)
+    #expect(
+      try decode(stream.parameterSets + stream.flat(.idr(id: 0), value: 5), failing).counters
+        .framesOut == 1)
   }
 
   @Test func missingFramesAreCounted() throws {
@@ -157,7 +162,8 @@ import Testing
 
   /// A join in the middle of a stream: slices come before their parameter sets.
   @Test func picturesBeforeTheParameterSetsAreSkipped() throws {
-    var bytes = stream.flat(.intra, frameNum: 1, value: 1) + stream.flat(.intra, frameNum: 2, value: 1)
+    var bytes =
+      stream.flat(.intra, frameNum: 1, value: 1) + stream.flat(.intra, frameNum: 2, value: 1)
     bytes += stream.parameterSets + stream.flat(.idr(id: 0), value: 9)
     let decoded = try decode(bytes, decodeSettings(["format": "yuv"]))
     #expect(decoded.bytes.first == 9)
