@@ -121,7 +121,7 @@ package struct EncodeOperation: Operation, ~Copyable {
         height: video.height)
       try encoder?.send(frame, forceKeyframe: isForced)
     } catch {
-      throw .encoderFailed
+      throw error.isSampleOutOfRange ? outOfRange(video, number) : .encoderFailed
     }
     counters.framesIn += 1
     while try receive(into: &bytes) {}
@@ -169,6 +169,16 @@ package struct EncodeOperation: Operation, ~Copyable {
       .init("Nalu-Frames-In", "\(counters.framesIn)"),
       .init("Nalu-Frames-Out", "\(counters.framesOut)"),
     ]
+  }
+
+  private func outOfRange(_ video: RawVideo, _ number: Int) -> Problem {
+    let depth = video.pixelFormat.bitDepth
+    return Problem(
+      .unrecognisedInput,
+      "Frame \(number) has samples above \(1 << depth - 1), the largest of "
+        + "\(video.pixelFormat.rawValue), whose \(depth) bits are the low ones of two bytes, "
+        + "little-endian.",
+      parameter: "pix_fmt", members: [.init("frame", number)])
   }
 
   private static func tooManyFrames(_ limits: Limits) -> Problem {

@@ -118,6 +118,29 @@ import Testing
     #expect(problem?.code == .dimensionsTooLarge)
   }
 
+  /// libx264 would end the process.
+  @Test(arguments: ["yuv420p10le", "yuv422p10le", "yuv444p10le"])
+  func refusesSamplesBeyondTheBitDepth(format: String) throws {
+    let query = "width=2&height=2&preset=ultrafast&pix_fmt=\(format)"
+    let size = try EncodeOperation(.query(query), limits: .init()).blockSize
+    var media = [UInt8](repeating: 0, count: 2 * size)
+    for place in stride(from: 1, to: size, by: 2) { media[place] = 3 }
+    #expect(try encode(query, media).counters.framesOut == 2)
+    for place in [1, size - 1] {
+      media[size + place] = 4
+      let problem = #expect(throws: Problem.self) { try encode(query, media) }
+      #expect(problem?.code == .unrecognisedInput)
+      #expect(problem?.parameter == "pix_fmt")
+      #expect(problem?.members == [.init("frame", 1)])
+      media[size + place] = 0
+    }
+  }
+
+  @Test func ignoresTheLowBitsOfP010() throws {
+    let noise = (0..<96).map { UInt8(truncatingIfNeeded: 37 * $0 ^ 91) }
+    #expect(try encode("width=8&height=4&pix_fmt=p010le", noise).counters.framesOut == 1)
+  }
+
   @Test func framesNALUnitsWithLengthsForAVCC() throws {
     let media = movingPictures(64, 48, count: 12)
     let query = "width=64&height=48&gop=5&slices=2&threads=1"
