@@ -26,12 +26,8 @@ struct EncodeResult {
   func header(_ name: String) -> String? { answer.headers.first { $0.name == name }?.value }
 }
 
-/// Encodes `media` as whoever runs an operation does.
-///
-/// - Parameters:
-///   - query: The parameters.
-///   - media: The whole body.
-///   - blockSizes: Sizes of blocks, over and over; without it, what the operation asks for.
+/// Encodes `media`, the whole body, as whoever runs an operation does; blocks have what sizes the
+/// operation asks for, or `blockSizes` over and over.
 func encode(
   _ query: String, _ media: [UInt8], limits: Limits = .init(), contentLength: Int? = nil,
   blockSizes: [Int] = []
