@@ -102,26 +102,24 @@ private func fuzzSlice(_ input: [UInt8]) {
   {
     sets.store(set)
   }
-  let known = sets
   if let set = fuzz(
     parts[2],
     { reader throws(SyntaxError) in
       try PictureParameterSet(parsing: &reader) {
-        known.chromaFormatIDC(ofSequenceParameterSet: $0)
+        sets.chromaFormatIDC(ofSequenceParameterSet: $0)
       }
     })
   {
     sets.store(set)
   }
   let unit = parts[3].isEmpty ? [0x65] : parts[3]
-  let final = sets
   fuzz(parts[4]) { reader throws(SyntaxError) in
     var header = SliceHeader()
-    try header.parse(&reader, unit: NALUnitHeader(unit.span), parameterSets: final)
+    try header.parse(&reader, unit: NALUnitHeader(unit.span), parameterSets: sets)
     return header
   }
   fuzz(parts[4]) { reader throws(SyntaxError) in
-    try PartitionHead(parsing: &reader, picParameterSetID: 0, parameterSets: final)
+    try PartitionHead(parsing: &reader, picParameterSetID: 0, parameterSets: sets)
   }
 }
 
@@ -129,11 +127,16 @@ private func fuzzSlice(_ input: [UInt8]) {
 private func fuzzSEI(_ input: [UInt8]) {
   let parts = pieces(input, 1)
   var sets = ParameterSets()
-  var reader = BitReader(parts[0].span)
-  if let set = try? SequenceParameterSet(parsing: &reader) { sets.store(set) }
-  let final = sets
+  if let set = fuzz(
+    parts[0],
+    { reader throws(SyntaxError) in
+      try SequenceParameterSet(parsing: &reader)
+    })
+  {
+    sets.store(set)
+  }
   fuzz(parts[1]) { reader throws(SyntaxError) in
-    SEIMessage.parseAll(&reader, active: nil, parameterSets: final)
+    SEIMessage.parseAll(&reader, active: nil, parameterSets: sets)
   }
 }
 

@@ -55,7 +55,7 @@ struct SEIParser {
     reader.record?.beginArray("sei")
     repeat {
       guard messages.count < SEIMessage.limit else {
-        reader.note(SyntaxError("sei_message", at: reader.position, .codeTooLong))
+        reader.note(SyntaxError("sei_message", at: reader.position, .tooMuch))
         return messages
       }
       do throws(SyntaxError) {

@@ -63,4 +63,48 @@ import Testing
     #expect(record?.text == "outer:{first:[1,1],second:[0,null]}")
     #expect(reader.record == nil)
   }
+
+  @Test func fullRecordTakesNoMoreAndStaysBalanced() {
+    var record = SyntaxRecord()
+    record.beginObject("outer")
+    record.beginLoop()
+    for turn in 0..<SyntaxRecord.limit {
+      record.add("x", turn)
+      record.beginObject("inner")
+      record.add("y", 1)
+      record.end()
+      record.nextTurn()
+    }
+    record.end()
+    record.end()
+    record.add("after", 1)
+    #expect(record.isFull)
+    #expect(record.events.count <= SyntaxRecord.limit + 10)
+    let opened = record.events.count { event in
+      switch event {
+      case .object, .array: true
+      default: false
+      }
+    }
+    #expect(record.events.count { $0 == .end } == opened)
+    #expect(!record.events.contains(.number("after", 1)))
+    record.removeAll()
+    record.add("new", 1)
+    #expect(record.text == "new:1")
+  }
+
+  @Test func readerSaysThatTheRecordIsFull() throws {
+    let fields = PictureParameterSetFields(
+      sliceGroupCount: 2,
+      sliceGroups: { writer in
+        writer.ue(6, SyntaxRecord.limit)
+        writer.u(SyntaxRecord.limit + 1, 0)
+      })
+    let rbsp = fields.rbsp
+    var reader = BitReader(rbsp.span, record: SyntaxRecord())
+    let set = try PictureParameterSet(parsing: &reader) { _ in 1 }
+    _ = reader.takeRecord()
+    #expect(reader.issues.map(\.reason) == [.tooMuch])
+    #expect(set.numRefIdxL0DefaultActive == 1)
+  }
 }
