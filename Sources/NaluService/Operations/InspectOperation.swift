@@ -6,7 +6,7 @@ package import Platform
 /// The stream is scanned as it arrives. What is known of it is written at once; the answer holds
 /// back until the input is recognised, so that other data is a problem and not half a report.
 package struct InspectOperation: ~Copyable, Operation {
-  private var scanner = StartCodeScanner()
+  private var scanner = StartCodeScanner(search: vectorSearch)
   private var report: StreamReport
   private var block: Block?
   private var size = 0
