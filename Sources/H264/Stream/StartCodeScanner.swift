@@ -192,8 +192,9 @@ extension StartCodeScanner {
   }
 
   private mutating func carry(_ chunk: Span<UInt8>, _ range: Range<Int>) {
-    carried.reserveCapacity(carried.count + range.count)
-    for index in range { carried.append(chunk[index]) }
+    carried.append(addingCapacity: range.count) { copy in
+      for index in range { copy.append(chunk[index]) }
+    }
   }
 
   /// Makes `carried` the kept bytes of `unit`, which ends in `chunk` or before it.

@@ -1,8 +1,7 @@
 internal import H264
-internal import Platform
 
-/// NAL units are what a report has most of: each is put into room that is made once, out of pieces
-/// that are ready.
+/// NAL units and access units are what a report has most of: each is put into room that is made
+/// once, out of pieces that are ready.
 extension JSONWriter {
   /// The members of a NAL unit's object.
   mutating func members(_ unit: UnitRecord) {
@@ -27,6 +26,76 @@ extension JSONWriter {
   }
 }
 
+extension JSONWriter {
+  /// The members of an access unit's object.
+  mutating func members(_ unit: AccessUnitRecord, outputIndex: Int) {
+    appendRaw(capacity: AccessUnitPieces.capacity) { line in
+      line.put(AccessUnitPieces.index, unit.index)
+      line.put(AccessUnitPieces.firstUnit, unit.firstUnit)
+      line.put(AccessUnitPieces.unitCount, unit.unitCount)
+      line.put(AccessUnitPieces.offset, unit.offset)
+      line.put(AccessUnitPieces.size, unit.size)
+      if let type = unit.type {
+        line.put(AccessUnitPieces.type[type.rawValue])
+      } else {
+        line.put(AccessUnitPieces.noType)
+      }
+      line.put(AccessUnitPieces.structure(unit.structure))
+      line.put(AccessUnitPieces.sliceCount, unit.sliceCount)
+      line.put(AccessUnitPieces.frameIndex, unit.frameIndex)
+      line.put(AccessUnitPieces.frameNum, unit.frameNum)
+      line.put(AccessUnitPieces.picOrderCnt, unit.picOrderCnt)
+      line.put(AccessUnitPieces.outputIndex, unit.picOrderCnt == nil ? nil : outputIndex)
+      line.put(
+        unit.isReference ? AccessUnitPieces.reference : AccessUnitPieces.noReference)
+      line.put(unit.isKeyframe ? UnitPieces.keyframe : UnitPieces.noKeyframe)
+      switch unit.randomAccess {
+      case .idr: line.put(AccessUnitPieces.idr)
+      case .recoveryPoint: line.put(AccessUnitPieces.recoveryPoint)
+      case .gradual(let frames): line.put(AccessUnitPieces.gradual, frames)
+      case nil: line.put(AccessUnitPieces.noRandomAccess)
+      }
+    }
+  }
+}
+
+private enum AccessUnitPieces {
+  /// More than the members take with the longest numbers.
+  static let capacity = 640
+
+  static let index = Array("\"index\":".utf8)
+  static let firstUnit = Array(",\"nal_unit\":".utf8)
+  static let unitCount = Array(",\"nal_unit_count\":".utf8)
+  static let offset = Array(",\"offset\":".utf8)
+  static let size = Array(",\"size\":".utf8)
+  static let type = (0..<5).map { value -> [UInt8] in
+    Array(",\"picture_type\":\"\(SliceType(rawValue: value)?.name ?? "")\"".utf8)
+  }
+  static let noType = Array(",\"picture_type\":null".utf8)
+  static let frame = Array(",\"picture_structure\":\"frame\"".utf8)
+  static let topField = Array(",\"picture_structure\":\"top_field\"".utf8)
+  static let bottomField = Array(",\"picture_structure\":\"bottom_field\"".utf8)
+  static let sliceCount = Array(",\"slice_count\":".utf8)
+  static let frameIndex = Array(",\"frame_index\":".utf8)
+  static let frameNum = Array(",\"frame_num\":".utf8)
+  static let picOrderCnt = Array(",\"pic_order_cnt\":".utf8)
+  static let outputIndex = Array(",\"output_index\":".utf8)
+  static let reference = Array(",\"is_reference\":true".utf8)
+  static let noReference = Array(",\"is_reference\":false".utf8)
+  static let idr = Array(",\"random_access\":\"idr\"".utf8)
+  static let recoveryPoint = Array(",\"random_access\":\"recovery_point\"".utf8)
+  static let gradual = Array(",\"random_access\":\"gdr\",\"recovery_frame_cnt\":".utf8)
+  static let noRandomAccess = Array(",\"random_access\":null".utf8)
+
+  static func structure(_ structure: PictureStructure) -> [UInt8] {
+    switch structure {
+    case .frame: frame
+    case .topField: topField
+    case .bottomField: bottomField
+    }
+  }
+}
+
 private enum UnitPieces {
   /// More than the members take with the longest numbers.
   static let capacity = 512
@@ -48,47 +117,4 @@ private enum UnitPieces {
     Array(",\"slice\":\"\(SliceType(rawValue: value)?.name ?? "")\"".utf8)
   }
   static let sliceQP = Array(",\"slice_qp\":".utf8)
-}
-
-extension OutputSpan where Element == UInt8 {
-  @_lifetime(self: copy self)
-  fileprivate mutating func put(_ piece: [UInt8]) {
-    append(fitting: piece.span)
-  }
-
-  @_lifetime(self: copy self)
-  fileprivate mutating func put(_ piece: [UInt8], _ number: Int) {
-    append(fitting: piece.span)
-    append(decimal: number)
-  }
-
-  @_lifetime(self: copy self)
-  fileprivate mutating func put(_ piece: [UInt8], _ number: Int?) {
-    append(fitting: piece.span)
-    if let number {
-      append(decimal: number)
-    } else {
-      append(fitting: "null".utf8.span)
-    }
-  }
-
-  /// Appends the digits of a number, for which there must be room.
-  @_lifetime(self: copy self)
-  mutating func append(decimal number: Int) {
-    if number < 0 { append(UInt8(ascii: "-")) }
-    var rest = number.magnitude
-    guard rest > 9 else {
-      append(UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: rest))
-      return
-    }
-    var digits = InlineArray<20, UInt8>(repeating: 0)
-    var first = 20
-    while rest > 0 {
-      first &-= 1
-      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      digits[first] = UInt8(ascii: "0") &+ UInt8(truncatingIfNeeded: digit)
-      rest = quotient
-    }
-    for index in first..<20 { append(digits[index]) }
-  }
 }

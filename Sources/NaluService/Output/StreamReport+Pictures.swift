@@ -7,6 +7,7 @@ final class ActiveSPS: Sendable {
   let set: SequenceParameterSet
   let coding: PictureOrderCount.Coding
   let buffer: DecodedPictureBuffer.Format
+  let frameRate: H264.Ratio?
 
   init(_ set: SequenceParameterSet, version: Int) {
     id = set.id
@@ -27,6 +28,7 @@ final class ActiveSPS: Sendable {
     let frames = set.bufferFrames ?? 16
     buffer.capacity = min(16, max(1, frames, set.maxNumRefFrames))
     self.buffer = buffer
+    frameRate = set.frameRate
   }
 }
 
@@ -104,7 +106,7 @@ extension StreamReport {
       checkFrameNumber(opened, picture, place)
       frame = FrameInProgress(
         index: totals.frames, accessUnit: opened.index, place: place, first: picture,
-        buffer: active?.buffer ?? DecodedPictureBuffer.Format(), rate: active?.set.frameRate)
+        buffer: active?.buffer ?? DecodedPictureBuffer.Format(), rate: active?.frameRate)
       frame?.isIDR = opened.isIDR
       totals.frames += 1
     }
@@ -254,9 +256,9 @@ extension StreamReport {
   ) {
     guard let active else { return }
     let missing = frameNumber.missingFrames(
-      before: picture.frameNum, maxFrameNum: active.set.maxFrameNum, isIDR: picture.isIDR,
+      before: picture.frameNum, maxFrameNum: active.coding.maxFrameNum, isIDR: picture.isIDR,
       isReference: picture.isReference, resets: picture.resets)
-    guard missing > 0, !active.set.gapsInFrameNumValueAllowed else { return }
+    guard missing > 0, !active.buffer.allowsGaps else { return }
     note(
       .error, .frameNumGap,
       "frame_num \(picture.frameNum) leaves a gap of \(missing): reference frames are missing.",
