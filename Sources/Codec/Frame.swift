@@ -20,7 +20,8 @@ package struct Frame: ~Copyable {
   ///   - format: How the samples lie in the block.
   ///   - width: Luma samples.
   ///   - height: Luma samples.
-  /// - Throws: `CodecError` when there is no memory for the description.
+  /// - Throws: `CodecError`: when `isSampleOutOfRange`, a sample has more bits than `format`, which
+  ///   libx264 answers by ending the process.
   package init(
     over block: Block, at offset: Int = 0, format: PixelFormat, width: Int, height: Int
   ) throws(CodecError) {
@@ -28,7 +29,11 @@ package struct Frame: ~Copyable {
     precondition(offset >= 0 && block.count - offset >= size)
     let av = try Owned(av_frame_alloc(), "av_frame_alloc") { av_frame_free($0) }
     let frame = av.pointer
-    let bytes = (block.baseAddress + offset).assumingMemoryBound(to: UInt8.self)
+    let start = block.baseAddress + offset
+    guard format.samplesFit(UnsafeRawBufferPointer(start: start, count: size)) else {
+      throw CodecError(function: "Frame", code: -ERANGE)
+    }
+    let bytes = start.assumingMemoryBound(to: UInt8.self)
     let owner = Unmanaged.passRetained(block)
     let buffer = av_buffer_create(
       bytes, size, releaseBlock, owner.toOpaque(), AV_BUFFER_FLAG_READONLY)
@@ -66,6 +71,29 @@ private let releaseBlock:
     guard let owner else { return }
     Unmanaged<Block>.fromOpaque(owner).release()
   }
+
+extension CodecError {
+  /// A raw sample is larger than its bit depth allows.
+  package var isSampleOutOfRange: Bool { code == -ERANGE }
+}
+
+extension PixelFormat {
+  /// No sample of a picture has bits beyond the depth. The low bits of `p010le` are ignored.
+  fileprivate func samplesFit(_ picture: UnsafeRawBufferPointer) -> Bool {
+    guard bytesPerSample == 2, self != .p010le else { return true }
+    let beyond = ~(UInt16(1) << bitDepth - 1)
+    let mask = UInt64(beyond.littleEndian) &* 0x0001_0001_0001_0001
+    let words = picture.count / 8
+    var seen: UInt64 = 0
+    for word in 0..<words {
+      seen |= picture.loadUnaligned(fromByteOffset: 8 * word, as: UInt64.self)
+    }
+    for byte in stride(from: 8 * words, to: picture.count - 1, by: 2) {
+      seen |= UInt64(picture.loadUnaligned(fromByteOffset: byte, as: UInt16.self))
+    }
+    return seen & mask == 0
+  }
+}
 
 extension UnsafeMutablePointer where Pointee == AVFrame {
   /// Points plane `index` (0 to 3) at `data`.

@@ -6,6 +6,7 @@ extension MediaEndpoint {
     input: "An H.264 byte stream (Annex B), of any length.",
     outputTypes: ["application/json", "application/x-ndjson", "text/csv"],
     parameters: InspectParameters.all,
+    usesCodec: false,
     problems: [.unrecognisedInput, .tooManyNALUnits],
     makeOperation: { (values, context) throws(Problem) in
       var settings = InspectSettings(values)

@@ -73,7 +73,8 @@ extension EncodeSettings {
   /// Where a level leaves little room for reference frames, the preset gives way.
   func limitPictures(of settings: inout VideoEncoder.Settings, _ video: RawVideo) {
     guard let name = level, let wanted = Level.all.first(where: { $0.name == name }) else { return }
-    let room = wanted.maxDpbFrames(frameSizeInMbs: encodeDemand(of: video, frames: 1).frameSizeInMbs)
+    let room = wanted.maxDpbFrames(
+      frameSizeInMbs: encodeDemand(of: video, frames: 1).frameSizeInMbs)
     // libx264 takes four frames for B-frames as references, two for B-frames.
     if room < 4 { settings.bframePyramid = false }
     if room < 2 { settings.bframes = 0 }

@@ -10,6 +10,8 @@ package struct EncodeOperation: Operation, ~Copyable {
   private let limits: Limits
   private let contentLength: Int?
   private var reader: RawFrameReader
+  /// What the encoder is opened with; `nil` until a Y4M header has been read.
+  private var opening: VideoEncoder.Settings?
   private var encoder: VideoEncoder?
   private var phase = Phase.reading
   private var counters = Counters()
@@ -32,11 +34,11 @@ package struct EncodeOperation: Operation, ~Copyable {
   ) throws(Problem) {
     try settings.checkWithoutVideo()
     let video = try settings.rawVideo()
-    if let video { _ = try settings.encoderSettings(for: video, limits: limits) }
+    if let video { opening = try settings.encoderSettings(for: video, limits: limits) }
     self.settings = settings
     self.limits = limits
     self.contentLength = contentLength
-    reader = RawFrameReader(video, isPrompt: settings.isRealtime)
+    reader = RawFrameReader(video, isPrompt: settings.isRealtime, limits: limits)
     bitrateChanges = settings.bitrateChanges.sorted { $0.frame < $1.frame }[...]
     forcedKeyframes = Set(settings.forcedKeyframes).sorted()[...]
   }
@@ -60,7 +62,9 @@ package struct EncodeOperation: Operation, ~Copyable {
     defer { describe(&output) }
     switch phase {
     case .reading, .ended:
-      if let frame = try reader.next() {
+      let frame = try reader.next()
+      try readHeader()
+      if let frame {
         try encode(frame, into: &output.bytes)
         return .again
       }
@@ -103,7 +107,7 @@ package struct EncodeOperation: Operation, ~Copyable {
   ) throws(Problem) {
     guard let video = reader.video else { return }
     guard counters.framesIn < limits.maxFrames else { throw Self.tooManyFrames(limits) }
-    try openEncoder(for: video)
+    try openEncoder()
     let number = counters.framesIn
     if let change = bitrateChanges.first, change.frame == number {
       bitrateChanges.removeFirst()
@@ -117,16 +121,20 @@ package struct EncodeOperation: Operation, ~Copyable {
         height: video.height)
       try encoder?.send(frame, forceKeyframe: isForced)
     } catch {
-      throw .encoderFailed
+      throw error.isSampleOutOfRange ? outOfRange(video, number) : .encoderFailed
     }
     counters.framesIn += 1
     while try receive(into: &bytes) {}
   }
 
-  private mutating func openEncoder(for video: RawVideo) throws(Problem) {
-    guard encoder == nil else { return }
-    let complete = reader.isY4M ? try settings.completed(by: video) : settings
-    let opening = try complete.encoderSettings(for: video, limits: limits)
+  /// Checks what a Y4M header says as soon as it is there.
+  private mutating func readHeader() throws(Problem) {
+    guard opening == nil, let video = reader.video else { return }
+    opening = try settings.completed(by: video).encoderSettings(for: video, limits: limits)
+  }
+
+  private mutating func openEncoder() throws(Problem) {
+    guard encoder == nil, let opening else { return }
     do throws(CodecError) {
       encoder = try VideoEncoder(opening)
     } catch {
@@ -161,6 +169,16 @@ package struct EncodeOperation: Operation, ~Copyable {
       .init("Nalu-Frames-In", "\(counters.framesIn)"),
       .init("Nalu-Frames-Out", "\(counters.framesOut)"),
     ]
+  }
+
+  private func outOfRange(_ video: RawVideo, _ number: Int) -> Problem {
+    let depth = video.pixelFormat.bitDepth
+    return Problem(
+      .unrecognisedInput,
+      "Frame \(number) has samples above \(1 << depth - 1), the largest of "
+        + "\(video.pixelFormat.rawValue), whose \(depth) bits are the low ones of two bytes, "
+        + "little-endian.",
+      parameter: "pix_fmt", members: [.init("frame", number)])
   }
 
   private static func tooManyFrames(_ limits: Limits) -> Problem {

@@ -13,6 +13,7 @@ struct RawFrameReader: Sendable {
   private(set) var video: RawVideo?
   let isY4M: Bool
   private let isPrompt: Bool
+  private let limits: Limits
   private var place: Place
   private var block: Block?
   private var position = 0
@@ -34,9 +35,11 @@ struct RawFrameReader: Sendable {
   /// - Parameters:
   ///   - video: What headerless video is; `nil` when a Y4M header must say it.
   ///   - isPrompt: Ask for blocks that end with a picture, however small.
-  init(_ video: RawVideo?, isPrompt: Bool) {
+  ///   - limits: Bounds the size that a Y4M header may state.
+  init(_ video: RawVideo?, isPrompt: Bool, limits: Limits) {
     self.video = video
     self.isPrompt = isPrompt
+    self.limits = limits
     isY4M = video == nil
     place = isY4M ? .streamHeader : .samples
   }
@@ -72,7 +75,9 @@ struct RawFrameReader: Sendable {
       switch place {
       case .streamHeader:
         guard let header = try readLine(current, "stream") else { continue }
-        video = try Y4MHeader(header).video
+        let stated = try Y4MHeader(header).video
+        try stated.check(limits)
+        video = stated
         place = .frameHeader
       case .frameHeader:
         guard let header = try readLine(current, "frame") else { continue }

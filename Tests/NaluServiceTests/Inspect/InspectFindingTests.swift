@@ -225,7 +225,7 @@ struct Damage: CustomTestStringConvertible, Sendable {
     let stream = Self.stream { stream in
       Self.idr(&stream)
       for _ in 0..<600 { stream.unit(0x16, [0x80]) }
-      stream.unit(0x86, [5, 1, 0, 0x80])
+      stream.unit(0x8C, [0xFF, 0x80])
     }
     let json = try report(stream)
     let codes = try #require(json["findings"]).items.compactMap { $0["code"]?.text }
