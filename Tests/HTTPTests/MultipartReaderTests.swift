@@ -11,7 +11,8 @@ import Testing
     _ body: [UInt8], cutAt cuts: [Int], refusing: Bool = false,
     with fresh: MultipartReader? = nil
   ) throws(UploadError) -> [UInt8] {
-    var reader = try fresh ?? MultipartReader(contentType: MultipartReaderTests.type)
+    var reader =
+      if let fresh { fresh } else { try MultipartReader(contentType: MultipartReaderTests.type) }
     var content: [UInt8] = []
     var refuses = false
     var start = 0
