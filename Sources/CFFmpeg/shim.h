@@ -3,12 +3,15 @@
 #define NALU_CFFMPEG_SHIM_H
 
 #include <errno.h>
+#include <stdarg.h>
 #include <libavcodec/avcodec.h>
+#include <libavcodec/bsf.h>
 #include <libavutil/avutil.h>
 #include <libavutil/display.h>
 #include <libavutil/frame.h>
 #include <libavutil/imgutils.h>
 #include <libavutil/log.h>
+#include <libavutil/md5.h>
 #include <libavutil/opt.h>
 #include <libavutil/pixdesc.h>
 #include <libswscale/swscale.h>
@@ -18,5 +21,31 @@ static const int nalu_error_again = AVERROR(EAGAIN);
 static const int nalu_error_end_of_stream = AVERROR_EOF;
 static const int nalu_error_invalid_data = AVERROR_INVALIDDATA;
 static const int64_t nalu_no_pts = AV_NOPTS_VALUE;
+static const int nalu_flag_closed_gop = (int)AV_CODEC_FLAG_CLOSED_GOP;
+static const int nalu_flag_interlaced = AV_CODEC_FLAG_INTERLACED_DCT;
+
+// libav logs through a function that takes a va_list, which Swift cannot represent: the line is
+// formatted here and handed on whole. One receiver per process.
+typedef void (*nalu_log_receiver)(int level, const char *line);
+
+// Swift does not emit variables at file scope.
+static inline nalu_log_receiver *nalu_log_current(void) {
+  static nalu_log_receiver receiver;
+  return &receiver;
+}
+
+static inline void nalu_log_format(void *context, int level, const char *format, va_list values) {
+  char line[1024];
+  int print_prefix = 1;
+  nalu_log_receiver receiver = *nalu_log_current();
+  if (receiver == NULL || level > AV_LOG_DEBUG) return;
+  av_log_format_line2(context, level, format, values, line, sizeof line, &print_prefix);
+  receiver(level, line);
+}
+
+static inline void nalu_log_install(nalu_log_receiver receiver) {
+  *nalu_log_current() = receiver;
+  av_log_set_callback(nalu_log_format);
+}
 
 #endif

@@ -1,22 +1,22 @@
-/// Every bound that keeps a client from using more than its share. A platform engineer sets the
-/// first group; the second are properties of the program.
+/// Every bound that keeps a client from using more than its share. Whoever runs the server sets
+/// the variables (`ServeOptions`); the constants are properties of the program.
 package struct Limits: Equatable, Sendable {
   /// Bytes of one upload.
   package var maxBody = 16 * gibi
-  /// Luma samples of one coded picture: 8192x4320 rounded up to whole macroblocks.
-  package var maxFramePixels = 8192 * 4320
+  /// Luma samples of one coded picture.
+  package var maxFramePixels = 8192 * 4352
   /// Luma samples in one direction.
   package var maxDimension = 16384
   /// Frames of one job, in or out.
   package var maxFrames = 1_000_000
   /// Bytes of one result.
   package var maxOutput = 64 * gibi
-  /// NAL units listed in one report.
-  package var maxNALUnits = 5_000_000
-  /// Seconds of work (not of waiting for the client) that a job may take.
+  /// NAL units that one job keeps records of.
+  package var maxNALUnits = 1_000_000
+  /// Seconds that a job may take, waiting for its client not counted.
   package var jobTimeout = 3600
   /// Temporary files of all jobs together, in bytes.
-  package var maxSpool = 16 * gibi
+  package var maxSpool = 8 * gibi
   /// Steps that run at once.
   package var workers = 2
   /// Jobs that hold a codec at once.
@@ -34,6 +34,21 @@ package struct Limits: Equatable, Sendable {
   package static let spoolMemory = 4 * mebi
 
   package init() {}
+
+  /// The limits of `nalu inspect` and its like, where the client pays for what it asks: only what
+  /// the formats themselves allow.
+  package static func forCommandLine(processors: Int) -> Limits {
+    var limits = Limits()
+    limits.maxBody = .max
+    limits.maxFramePixels = 16384 * 16384
+    limits.maxFrames = .max
+    limits.maxOutput = .max
+    limits.maxNALUnits = 100_000_000
+    limits.jobTimeout = .max
+    limits.maxSpool = .max
+    limits.maxThreads = processors
+    return limits
+  }
 
   private static let mebi = 1 << 20
   private static let gibi = 1 << 30

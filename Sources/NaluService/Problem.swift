@@ -34,6 +34,8 @@ package struct Problem: Error, Equatable, Sendable {
   }
 
   package var code: Code
+  /// The HTTP status; the code's, unless the place where the problem arises has its own.
+  package var status: Int
   /// What happened this time, with the numbers.
   package var detail: String
   /// The query parameter at fault.
@@ -65,6 +67,7 @@ package struct Problem: Error, Equatable, Sendable {
     _ code: Code, _ detail: String, parameter: String? = nil, members: [Member] = []
   ) {
     self.code = code
+    self.status = code.status
     self.detail = detail
     self.parameter = parameter
     self.members = members

@@ -2,6 +2,7 @@ import Glibc
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Clients that are too slow, one way or another.
 @Suite struct DeadlineTests {

@@ -3,6 +3,7 @@ import Glibc
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Many connections at once.
 @Suite struct LoadTests {

@@ -1,6 +1,7 @@
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Requests with and without bodies, as clients send them.
 @Suite struct ServerTests {

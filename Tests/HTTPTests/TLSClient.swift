@@ -1,6 +1,7 @@
 import CMicroHTTPD
 import Glibc
 import HTTP
+import TestSupport
 
 /// A self-signed certificate and its key, made on the spot.
 func makeCertificate(for name: String) -> Server.Certificate {

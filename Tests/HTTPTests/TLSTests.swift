@@ -1,6 +1,7 @@
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// The same server behind TLS.
 @Suite struct TLSTests {

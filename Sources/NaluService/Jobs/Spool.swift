@@ -20,7 +20,8 @@ package final class SpoolDirectory: Sendable {
     if now > capacity {
       release(bytes)
       throw Problem(
-        .insufficientStorage, "Temporary data of all jobs would exceed max_spool, \(capacity) bytes.")
+        .insufficientStorage,
+        "Temporary data of all jobs would exceed max_spool, \(capacity) bytes.")
     }
   }
 

@@ -1,0 +1,54 @@
+# Everything a person needs: `make run`, `make test`; `make help` lists the rest.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+BUILD := swift build --explicit-target-dependency-import-check error
+PACKAGES := libmicrohttpd-dev libavcodec-dev libavutil-dev libswscale-dev libarchive-dev pkg-config
+HOST ?= 127.0.0.1
+PORT ?= 8080
+
+.PHONY: help run test build lint format bench sanitize fuzz image deps openapi
+
+help: ## List the targets
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+
+run: build ## Build the release binary and serve on HOST:PORT (127.0.0.1:8080)
+	@printf 'Try, from another terminal:\n  %s\n  %s\n  %s\n\n' \
+	  "curl -X POST --data-binary @clip.h264 http://$(HOST):$(PORT)/inspect" \
+	  "curl -X POST --data-binary @clip.yuv 'http://$(HOST):$(PORT)/encode?width=176&height=144&fps=15' -o out.h264" \
+	  "curl -X POST --data-binary @out.h264 'http://$(HOST):$(PORT)/decode?frames=0' -o frame.png"
+	exec .build/release/nalu serve --host $(HOST) --port $(PORT)
+
+test: deps ## Run the whole test suite
+	swift build --build-tests --explicit-target-dependency-import-check error
+	swift test --disable-xctest --skip-build
+
+build: deps ## Build the release binary, .build/release/nalu
+	$(BUILD) -c release
+
+lint: ## Check the format of every source file
+	swift format lint --strict -r Sources Tests Package.swift
+
+format: ## Format every source file in place
+	swift format -i -r Sources Tests Package.swift
+
+bench: build ## Measure against ffprobe and ffmpeg in the same run
+	Benchmarks/run
+
+sanitize: deps ## Run the tests under the address and the thread sanitizer
+	SWIFT_BACKTRACE=enable=no timeout 1500 swift test --disable-xctest --sanitize=address --scratch-path .build/asan
+	SWIFT_BACKTRACE=enable=no timeout 1500 swift test --disable-xctest --sanitize=thread --scratch-path .build/tsan
+
+fuzz: deps ## Run every fuzz target for a bounded time
+	Fuzz/run
+
+image: ## Build the container image, nalu:latest
+	$${CONTAINER:-docker} build -t nalu:latest .
+
+openapi: build ## Write openapi.yaml anew from the tables in the code
+	.build/release/nalu openapi > openapi.yaml
+	.build/release/nalu openapi > openapi.yaml
+
+deps:
+	@dpkg -s $(PACKAGES) > /dev/null 2>&1 || { \
+	  sudo=; [ "$$(id -u)" = 0 ] || sudo=sudo; \
+	  $$sudo apt-get update -qq && $$sudo apt-get install -y -qq --no-install-recommends $(PACKAGES); }

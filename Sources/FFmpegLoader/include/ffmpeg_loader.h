@@ -1,0 +1,2 @@
+// Nothing to call: the functions of libav that Codec uses are defined by this target, and load the
+// libraries at the first call of any of them.

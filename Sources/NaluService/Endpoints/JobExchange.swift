@@ -1,0 +1,128 @@
+internal import HTTP
+internal import Platform
+
+/// Joins a job to the HTTP exchange that asked for it: the upload goes in, the result comes out,
+/// and when one of the two ends, so does the other.
+final class JobExchange: Upload, BodySource, JobObserver {
+  private let job: Job
+  private let exchange: Exchange
+  private let endpoint: String
+  private let service: Service
+
+  /// Results up to this many bytes are handed over in one piece.
+  private static let smallResult = 1 << 16
+
+  init(job: Job, exchange: Exchange, endpoint: String, service: Service) {
+    self.job = job
+    self.exchange = exchange
+    self.endpoint = endpoint
+    self.service = service
+  }
+
+  // MARK: Upload
+
+  func receive(_ bytes: Span<UInt8>) -> Bool { job.offer(bytes) }
+
+  func endOfUpload() { job.endInput() }
+
+  func failed(_ error: UploadError) { job.failInput(Problem(error)) }
+
+  func ended(_ outcome: Outcome) {
+    job.cancel()
+    service.registry.remove(job)
+    service.log(
+      JobLog(
+        id: job.id, operation: endpoint, request: exchange.request, report: job.report,
+        outcome: outcome
+      ).line)
+  }
+
+  // MARK: JobObserver
+
+  func inputHasRoom() { exchange.resumeUpload() }
+
+  func outputHasMore() { exchange.resumeBody() }
+
+  func answer(_ answer: JobAnswer) {
+    switch answer {
+    case .problem(let problem):
+      exchange.respond(Response(problem, headers: [jobID, timing]))
+    case .whole(let answer, let length):
+      let fields = answer.headers + answer.trailers
+      exchange.respond(
+        Response(
+          status: 200,
+          headers: [contentType(answer), jobID, timing] + fields.map { ($0.name, $0.value) },
+          body: length <= JobExchange.smallResult
+            ? .bytes(wholeResult(length)) : .stream(self, length: length)))
+    case .streamed(let answer):
+      let names = answer.trailerNames + ["Server-Timing"]
+      exchange.respond(
+        Response(
+          status: 200,
+          headers: [contentType(answer), jobID, ("Trailer", names.joined(separator: ", "))]
+            + answer.headers.map { ($0.name, $0.value) },
+          body: .stream(self, length: nil)))
+    }
+  }
+
+  private func wholeResult(_ length: Int) -> [UInt8] {
+    [UInt8](capacity: length) { output in
+      while !output.isFull, job.read(into: &output) == .some {}
+    }
+  }
+
+  private func contentType(_ answer: Answer) -> Request.Field {
+    ("Content-Type", answer.contentType)
+  }
+
+  private var jobID: Request.Field { ("Nalu-Job-Id", job.id) }
+
+  private var timing: Request.Field {
+    let timing = job.report.timing
+    return (
+      "Server-Timing",
+      "queue;dur=\(milliseconds(timing.queued)), work;dur=\(milliseconds(timing.work))"
+    )
+  }
+
+  // MARK: BodySource
+
+  func read(into output: inout OutputSpan<UInt8>) -> BodyRead {
+    switch job.read(into: &output) {
+    case .some: .some
+    case .waiting: .waiting
+    case .end: .end
+    case .failed: .failed
+    }
+  }
+
+  var trailers: [Request.Field] {
+    job.report.answer.trailers.map { ($0.name, $0.value) } + [timing]
+  }
+}
+
+/// Nanoseconds as milliseconds with three decimals.
+func milliseconds(_ nanoseconds: UInt64) -> String {
+  let microseconds = nanoseconds / 1000
+  let fraction = String(microseconds % 1000)
+  return "\(microseconds / 1000).\(String(repeating: "0", count: 3 - fraction.count))\(fraction)"
+}
+
+extension Problem {
+  /// What is wrong with the form of an upload.
+  init(_ error: UploadError) {
+    let detail =
+      switch error {
+      case .noBoundary: "Content-Type is multipart/form-data without a usable boundary."
+      case .malformed(let what): what
+      case .truncated: "The body ends before its closing boundary."
+      case .noFile: "No part of the form carries a file; send it as in: curl -F file=@clip.h264."
+      case .severalFiles: "The form carries several files; send one a request."
+      case .textField(let name):
+        "The form has a text field \(quoted(name)); parameters go into the query string."
+      case .tooLarge: "The form has too many fields, or fields that are too large."
+      }
+    self.init(.malformedMultipart, detail)
+  }
+}

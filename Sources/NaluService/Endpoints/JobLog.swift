@@ -1,0 +1,48 @@
+internal import HTTP
+
+/// One line of JSON for a job that is over.
+struct JobLog {
+  let id: String
+  let operation: String
+  let request: Request
+  let report: JobReport
+  let outcome: Outcome
+
+  var line: String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("job", id)
+    writer.member("client", request.remoteAddress)
+    if let requestID = request.header("X-Request-Id") {
+      writer.member("request_id", String(requestID.prefix(128)))
+    }
+    writer.member("operation", operation)
+    writer.key("parameters")
+    writer.beginObject()
+    for (name, value) in request.query { writer.member(name, String(value.prefix(128))) }
+    writer.endObject()
+    writer.member("bytes_in", report.bytesIn)
+    writer.member("bytes_out", report.bytesOut)
+    writer.member("frames_in", report.counters.framesIn)
+    writer.member("frames_out", report.counters.framesOut)
+    writer.member("queue_ms", Double(report.timing.queued / 1000) / 1000)
+    writer.member("work_ms", Double(report.timing.work / 1000) / 1000)
+    writer.member("status", report.failure?.status ?? (outcome == .delivered ? 200 : 0))
+    writer.member("code", report.failure?.code.rawValue)
+    writer.member("outcome", outcome.name)
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}
+
+extension Outcome {
+  fileprivate var name: String {
+    switch self {
+    case .delivered: "delivered"
+    case .clientGone: "client-gone"
+    case .timedOut: "timed-out"
+    case .stopped: "stopped"
+    case .aborted: "aborted"
+    }
+  }
+}

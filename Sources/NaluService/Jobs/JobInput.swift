@@ -1,0 +1,87 @@
+internal import Platform
+
+/// The upload as blocks: what has arrived and no step has taken yet, at most two blocks or one
+/// piece of what the socket gave beyond them.
+struct JobInput: ~Copyable {
+  /// The size of the blocks that are begun from now on, in bytes.
+  var blockSize: Int
+  /// Bytes that have arrived in all.
+  private(set) var received = 0
+  private(set) var isEnded = false
+  private var full = FirstInFirstOut<Block>()
+  private var fullBytes = 0
+  private var filling: Block?
+  private var spare: Block?
+  private var isRefusing = false
+
+  init(blockSize: Int) {
+    self.blockSize = blockSize
+  }
+
+  var hasBlock: Bool { !full.isEmpty }
+
+  /// Takes all of `bytes`, or nothing when enough is waiting already.
+  mutating func offer(_ bytes: Span<UInt8>) -> Bool {
+    guard fullBytes < highMark else {
+      isRefusing = true
+      return false
+    }
+    received += bytes.count
+    var position = 0
+    while position < bytes.count {
+      let block = filling ?? begin()
+      position += block.append(bytes.extracting(position..<bytes.count))
+      filling = block.isFull ? nil : block
+      if block.isFull { finish(block) }
+    }
+    return true
+  }
+
+  /// Nothing more will arrive; the last block may be partly filled.
+  mutating func end() {
+    guard !isEnded else { return }
+    isEnded = true
+    if let block = filling.take(), block.count > 0 { finish(block) }
+  }
+
+  mutating func takeBlock() -> Block? {
+    guard let block = full.removeFirst() else { return nil }
+    fullBytes -= block.count
+    return block
+  }
+
+  /// A block that nobody else holds any more is filled again later.
+  mutating func recycle(_ block: consuming Block) {
+    guard block.capacity == blockSize, !isEnded else { return }
+    var block = block
+    guard isKnownUniquelyReferenced(&block) else { return }
+    block.removeAll()
+    spare = block
+  }
+
+  mutating func removeAll() {
+    full = FirstInFirstOut()
+    fullBytes = 0
+    filling = nil
+    spare = nil
+  }
+
+  /// True once after a refusal, when there is room again.
+  mutating func takeRoomNotice(isOver: Bool) -> Bool {
+    guard isRefusing, isOver || fullBytes < highMark else { return false }
+    isRefusing = false
+    return true
+  }
+
+  private var highMark: Int { max(Limits.inputBlocks * blockSize, 1 << 16) }
+
+  private mutating func begin() -> Block {
+    if let block = spare.take(), block.capacity == blockSize { return block }
+    return Block(capacity: blockSize)
+  }
+
+  private mutating func finish(_ block: Block) {
+    full.append(block)
+    fullBytes += block.count
+  }
+}

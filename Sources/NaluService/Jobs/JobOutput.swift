@@ -1,0 +1,88 @@
+internal import Platform
+
+/// The result on its way to the reader. What is produced while it cannot be read (libmicrohttpd is
+/// half duplex: not before the upload has ended) goes to a spool; from then on it waits in memory,
+/// and above the output mark the job waits for its reader.
+struct JobOutput: ~Copyable {
+  /// A result of fewer bytes is not begun before it is complete, so that it has a length.
+  static let streamThreshold = 1 << 16
+
+  /// The first part of the result; absent while a worker appends to it.
+  private var spool: Spool?
+  private var spooledBytes = 0
+  private var isSpoolOut = false
+  var answer = Answer()
+  var counters = Counters()
+  /// Bytes produced so far.
+  private(set) var length = 0
+  /// The reader found nothing and waits to be told.
+  var readerWaits = false
+  private var spoolPosition = 0
+  private var pending = FirstInFirstOut<[UInt8]>()
+  private var pendingBytes = 0
+  private var pendingPosition = 0
+
+  init(spool: consuming Spool) {
+    self.spool = consume spool
+  }
+
+  /// Whether what is produced now can be read as it comes.
+  func isStreaming(after input: borrowing JobInput) -> Bool {
+    input.isEnded && answer.start == .whenReady
+  }
+
+  var isAboveMark: Bool { pendingBytes >= Limits.outputMark }
+
+  var isReadable: Bool {
+    !isSpoolOut && (spoolPosition < spooledBytes || pendingBytes > 0)
+  }
+
+  /// Hands the spool to a worker.
+  mutating func takeSpool() -> Spool? {
+    isSpoolOut = spool != nil
+    return spool.take()
+  }
+
+  mutating func putBack(_ spool: consuming Spool) {
+    spooledBytes = spool.count
+    self.spool = consume spool
+    isSpoolOut = false
+  }
+
+  /// Counts what a step produced and, unless it went to the spool, keeps it for the reader.
+  mutating func append(_ bytes: [UInt8], spooled: Int) {
+    length += bytes.count + spooled
+    guard !bytes.isEmpty else { return }
+    pending.append(bytes)
+    pendingBytes += bytes.count
+  }
+
+  /// Moves bytes into the free room of `output`; none when there are none, or not yet.
+  mutating func read(into output: inout OutputSpan<UInt8>) throws(Problem) {
+    guard isReadable else { return }
+    if spoolPosition < spooledBytes {
+      let before = output.count
+      try spool?.read(at: spoolPosition, into: &output)
+      spoolPosition += output.count - before
+      guard spoolPosition == spooledBytes else { return }
+      spool = nil
+    }
+    while !output.isFull, let chunk = pending.first {
+      let rest = chunk.span.extracting(pendingPosition..<chunk.count)
+      let taken = output.append(fitting: rest)
+      pendingPosition += taken
+      pendingBytes -= taken
+      if pendingPosition == chunk.count {
+        _ = pending.removeFirst()
+        pendingPosition = 0
+      }
+    }
+  }
+
+  mutating func removeAll() {
+    spool = nil
+    pending = FirstInFirstOut()
+    pendingBytes = 0
+    pendingPosition = 0
+  }
+}

@@ -1,0 +1,107 @@
+internal import Platform
+
+extension Job {
+  /// What a worker takes out of the state for one step.
+  private struct Turn: ~Copyable {
+    var operation: any Operation & ~Copyable
+    var scratch: Output
+    /// The spool of the result, while the result cannot be read yet.
+    var spool: Spool?
+    var block: Block?
+    /// Bytes of this step that went to the spool.
+    var spooled = 0
+    var tellsEnd: Bool
+
+    /// Moves what the step produced to the spool, if this turn has it.
+    mutating func spoolResult() throws(Problem) {
+      guard spool != nil else { return }
+      let bytes = scratch.bytes
+      scratch.bytes = []
+      spooled = bytes.count
+      try spool?.append(bytes.span)
+    }
+  }
+
+  package func runStep() -> Bool {
+    guard var turn = takeTurn() else { return false }
+    var step = Step.finished
+    var failure: Problem?
+    do throws(Problem) {
+      if let block = turn.block { try turn.operation.push(block) }
+      if turn.tellsEnd { try turn.operation.endOfInput() }
+      step = try turn.operation.step(into: &turn.scratch)
+      try turn.spoolResult()
+    } catch {
+      failure = error
+    }
+    return putBack(turn, step, failure)
+  }
+
+  private func takeTurn() -> Turn? {
+    state.withLock { state -> Turn? in
+      guard state.phase == .ready, let operation = state.operation.take() else { return nil }
+      enter(.running, &state)
+      var block: Block?
+      var tellsEnd = false
+      if state.needsInput {
+        block = state.input.takeBlock()
+        tellsEnd = block == nil && state.input.isEnded && !state.endIsTold
+        if tellsEnd { state.endIsTold = true }
+      }
+      var scratch = Output()
+      scratch.answer = state.output.answer
+      scratch.counters = state.output.counters
+      let streams = state.output.isStreaming(after: state.input)
+      return Turn(
+        operation: operation, scratch: scratch, spool: streams ? nil : state.output.takeSpool(),
+        block: block, tellsEnd: tellsEnd)
+    }
+  }
+
+  /// Puts everything back; true when the job stays in the line.
+  private func putBack(_ turn: consuming Turn, _ step: Step, _ failure: Problem?) -> Bool {
+    let blockSize = turn.operation.blockSize
+    let isExpensive = turn.operation.isExpensive
+    let block = turn.block
+    turn.block = nil
+    let answer = turn.scratch.answer
+    let counters = turn.scratch.counters
+    let bytes = turn.scratch.bytes
+    let spooled = turn.spooled
+    var spool = turn.spool.take()
+    var operation: (any Operation & ~Copyable)? = turn.operation
+    var following = consequences { state in
+      enter(.idle, &state)
+      state.operation = operation.take()
+      if let spool = spool.take() { state.output.putBack(spool) }
+      state.input.blockSize = blockSize
+      state.isExpensive = isExpensive
+      if let block { state.input.recycle(block) }
+      state.output.answer = answer
+      state.output.counters = counters
+      state.output.append(bytes, spooled: spooled)
+      state.needsInput = step == .needsInput
+      state.isFinished = step == .finished && failure == nil
+      if let failure = failure ?? limitExceeded(state) { fail(failure, &state) }
+    }
+    let staysInLine = following.enqueues
+    following.enqueues = false
+    carryOut(following)
+    return staysInLine
+  }
+
+  private func limitExceeded(_ state: borrowing State) -> Problem? {
+    if state.output.length > limits.maxOutput {
+      return Problem(
+        .outputTooLarge, "The result is larger than max_output, \(limits.maxOutput) bytes.",
+        members: [.init("limit", limits.maxOutput)])
+    }
+    let seconds = (state.timing.work + state.timing.queued) / 1_000_000_000
+    if seconds >= limits.jobTimeout {
+      return Problem(
+        .jobTimeout, "The job was not done after job_timeout, \(limits.jobTimeout) seconds.",
+        members: [.init("limit", limits.jobTimeout)])
+    }
+    return nil
+  }
+}

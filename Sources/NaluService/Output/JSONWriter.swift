@@ -1,0 +1,198 @@
+internal import Platform
+
+/// Writes JSON into a growing array of bytes, without building a document first.
+///
+/// Commas are its business; that keys and values alternate is the caller's. Keys are ASCII without
+/// characters that need an escape.
+package struct JSONWriter: Sendable {
+  package private(set) var bytes: [UInt8] = []
+  private var needsComma = false
+
+  package init() {}
+
+  /// Forgets what is written, not where in the document that was.
+  package mutating func removeAll() {
+    bytes.removeAll(keepingCapacity: true)
+  }
+
+  package mutating func beginObject() {
+    separate()
+    bytes.append(UInt8(ascii: "{"))
+    needsComma = false
+  }
+
+  package mutating func endObject() {
+    bytes.append(UInt8(ascii: "}"))
+    needsComma = true
+  }
+
+  package mutating func beginArray() {
+    separate()
+    bytes.append(UInt8(ascii: "["))
+    needsComma = false
+  }
+
+  package mutating func endArray() {
+    bytes.append(UInt8(ascii: "]"))
+    needsComma = true
+  }
+
+  package mutating func key(_ name: String) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(UInt8(ascii: "\""))
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  package mutating func null() {
+    separate()
+    bytes.append(contentsOf: "null".utf8)
+  }
+
+  package mutating func value(_ number: Int) {
+    separate()
+    append(number)
+  }
+
+  package mutating func value(_ flag: Bool) {
+    separate()
+    bytes.append(contentsOf: flag ? "true".utf8 : "false".utf8)
+  }
+
+  /// A number with a fraction; it must be finite.
+  package mutating func value(_ number: Double) {
+    separate()
+    bytes.append(contentsOf: number.description.utf8)
+  }
+
+  package mutating func value(_ text: String) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    if text.utf8.contains(where: Self.needsEscape) {
+      for byte in text.utf8 { append(escaping: byte) }
+    } else {
+      bytes.append(contentsOf: text.utf8)
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// Two lower-case digits for each byte.
+  package mutating func hex(_ data: Span<UInt8>) {
+    separate()
+    bytes.append(UInt8(ascii: "\""))
+    for index in data.indices {
+      bytes.append(Self.hexDigits[Int(data[index] >> 4)])
+      bytes.append(Self.hexDigits[Int(data[index] & 15)])
+    }
+    bytes.append(UInt8(ascii: "\""))
+  }
+
+  /// A complete value, or complete members, written elsewhere.
+  package mutating func raw(_ json: [UInt8]) {
+    guard !json.isEmpty else { return }
+    separate()
+    bytes.append(contentsOf: json)
+  }
+
+  /// Ends a line: what follows is another document.
+  package mutating func newLine() {
+    bytes.append(UInt8(ascii: "\n"))
+    needsComma = false
+  }
+
+  /// Text as it is, with a comma in front where one is due; nothing but values may follow it.
+  package mutating func literal(_ text: String) {
+    separate()
+    bytes.append(contentsOf: text.utf8)
+  }
+
+  private mutating func separate() {
+    if needsComma { bytes.append(UInt8(ascii: ",")) }
+    needsComma = true
+  }
+}
+
+// MARK: Members
+
+extension JSONWriter {
+  package mutating func member(_ name: String, _ number: Int) {
+    key(name)
+    value(number)
+  }
+
+  package mutating func member(_ name: String, _ flag: Bool) {
+    key(name)
+    value(flag)
+  }
+
+  package mutating func member(_ name: String, _ text: String) {
+    key(name)
+    value(text)
+  }
+
+  /// Unknown is `null`.
+  package mutating func member(_ name: String, _ number: Int?) {
+    key(name)
+    if let number { value(number) } else { null() }
+  }
+
+  /// Unknown is `null`.
+  package mutating func member(_ name: String, _ text: String?) {
+    key(name)
+    if let text { value(text) } else { null() }
+  }
+
+  /// Unknown is `null`.
+  package mutating func member(_ name: String, _ number: Double?) {
+    key(name)
+    if let number { value(number) } else { null() }
+  }
+}
+
+// MARK: Characters
+
+extension JSONWriter {
+  private mutating func append(_ number: Int) {
+    guard number.magnitude > 9 || number < 0 else {
+      bytes.append(UInt8(ascii: "0") + UInt8(number))
+      return
+    }
+    if number < 0 { bytes.append(UInt8(ascii: "-")) }
+    var digits = InlineArray<20, UInt8>(repeating: 0)
+    var first = 20
+    var rest = number.magnitude
+    repeat {
+      first -= 1
+      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
+      digits[first] = UInt8(ascii: "0") + UInt8(digit)
+      rest = quotient
+    } while rest > 0
+    bytes.append(copying: digits.span.extracting(first..<20))
+  }
+
+  private static func needsEscape(_ byte: UInt8) -> Bool {
+    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  private mutating func append(escaping byte: UInt8) {
+    guard Self.needsEscape(byte) else {
+      bytes.append(byte)
+      return
+    }
+    bytes.append(UInt8(ascii: "\\"))
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"): bytes.append(byte)
+    case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
+    case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
+    case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
+    default:
+      bytes.append(contentsOf: "u00".utf8)
+      bytes.append(Self.hexDigits[Int(byte >> 4)])
+      bytes.append(Self.hexDigits[Int(byte & 15)])
+    }
+  }
+
+  static let hexDigits = Array("0123456789abcdef".utf8)
+}

@@ -1,0 +1,229 @@
+internal import H264
+
+/// How far the end of a report is written.
+struct ReportTail: Sendable {
+  enum Part: Sendable {
+    case head, accessUnits, groups, findings, summary, done
+  }
+
+  /// Sizes that the scanner knows.
+  struct Source: Equatable, Sendable {
+    var size = 0
+    var leadingZeroBytes = 0
+    var trailingZeroBytes = 0
+  }
+
+  var part = Part.head
+  /// The next record of a list.
+  var next = 0
+  let source: Source
+}
+
+extension StreamReport {
+  /// Writes the next part of what follows the NAL units, about 64 KiB; false when that was the last.
+  mutating func write(_ tail: inout ReportTail) -> Bool {
+    switch tail.part {
+    case .head:
+      writeSource(tail.source)
+      writeParameterSets()
+      tail.part = .accessUnits
+    case .accessUnits:
+      let isDone = writeList("access_units", .accessUnits, accessUnits.count, &tail.next) {
+        [accessUnits, outputIndexes] writer, index in
+        let unit = accessUnits[index]
+        writer.members(unit, outputIndex: Int(outputIndexes[unit.frameIndex]))
+      }
+      if isDone { tail.part = .groups }
+    case .groups:
+      let isDone = writeList("gops", .gops, groupRecords.count, &tail.next) {
+        [groupRecords] writer, index in
+        writer.members(groupRecords[index])
+      }
+      if isDone { tail.part = .findings }
+    case .findings:
+      let isDone = writeList("findings", .findings, findings.kept.count, &tail.next) {
+        [findings] writer, index in
+        writer.members(findings.kept[index])
+      }
+      if isDone { tail.part = .summary }
+    case .summary:
+      if settings.include.contains(.summary) {
+        let source = tail.source
+        let write = { [self] (writer: inout JSONWriter) in writeSummary(source, &writer) }
+        form.line("summary", write)
+        form.section("summary") {
+          $0.beginObject()
+          write(&$0)
+          $0.endObject()
+        }
+      }
+      form.end()
+      tail.part = .done
+    case .done:
+      return false
+    }
+    return tail.part != .done
+  }
+
+  private static let recordsPerStep = 256
+
+  /// Writes some more objects of a list; true when it is complete.
+  private mutating func writeList(
+    _ name: String, _ section: InspectSettings.Section, _ count: Int, _ next: inout Int,
+    _ write: (inout JSONWriter, Int) -> Void
+  ) -> Bool {
+    guard settings.format == .json, settings.include.contains(section) else { return true }
+    if next == 0 { form.section(name) { $0.beginArray() } }
+    let end = min(count, next + Self.recordsPerStep)
+    form.more { writer in
+      for index in next..<end {
+        writer.beginObject()
+        write(&writer, index)
+        writer.endObject()
+      }
+      if end == count { writer.endArray() }
+    }
+    next = end == count ? 0 : end
+    return end == count
+  }
+
+  private mutating func writeSource(_ source: ReportTail.Source) {
+    let write = { (writer: inout JSONWriter) in
+      writer.member("format", "annexb")
+      writer.member("size", source.size)
+      writer.member("leading_zero_bytes", source.leadingZeroBytes)
+      writer.member("trailing_zero_bytes", source.trailingZeroBytes)
+    }
+    form.line("source", write)
+    form.section("source") {
+      $0.beginObject()
+      write(&$0)
+      $0.endObject()
+    }
+  }
+
+  private mutating func writeParameterSets() {
+    guard settings.format == .json, settings.include.contains(.parameterSets) else { return }
+    for kind in ParameterSetCatalog.Kind.allCases {
+      let entries = catalog.entries.filter { $0.kind == kind }
+      form.section(kind.listName) { writer in
+        writer.beginArray()
+        for entry in entries {
+          writer.beginObject()
+          writer.members(entry, counted: true)
+          writer.endObject()
+        }
+        writer.endArray()
+      }
+    }
+  }
+}
+
+// MARK: Summary
+
+extension StreamReport {
+  private func writeSummary(_ source: ReportTail.Source, _ writer: inout JSONWriter) {
+    writer.member("nal_unit_count", totals.units)
+    writer.member("access_unit_count", totals.accessUnits)
+    writer.member("frame_count", totals.frames)
+    let set = totals.sps ?? totals.firstSPS
+    writer.member("codec", set?.codecString)
+    writer.member("profile", set?.profileName)
+    writer.member("level", set?.levelName)
+    writer.member("lowest_level", lowestLevel?.name)
+    writer.member("width", set?.displaySize?.width)
+    writer.member("height", set?.displaySize?.height)
+    writer.member("coded_width", set?.codedSize.width)
+    writer.member("coded_height", set?.codedSize.height)
+    writer.member("frame_rate", set?.frameRate.map { "\($0.numerator)/\($0.denominator)" })
+    writer.member("duration_seconds", meter.duration)
+    writer.member("bit_rate", meter.mean(ofBytes: source.size))
+    writer.member("peak_bit_rate", meter.peak)
+    writer.member("keyframe_count", totals.keyframes)
+    writer.member("idr_count", totals.idrFrames)
+    writer.member("keyframe_rule", settings.keyframeRule.rawValue)
+    writer.member("entropy_coding", totals.isCABAC.map { $0 ? "cabac" : "cavlc" })
+    writer.member("scan", set.map(scan))
+    writer.member("chroma_format", set?.chromaFormatName)
+    writer.member("bit_depth", set?.bitDepthLuma)
+    writer.key("picture_types")
+    writer.beginObject()
+    for type in [SliceType.i, .p, .b, .sp, .si] {
+      let count = totals.framesByType[type.rawValue]
+      if count > 0 || type.rawValue < 3 { writer.member(type.name, count) }
+    }
+    writer.endObject()
+    writer.key("nal_unit_types")
+    writer.beginObject()
+    for (type, count) in totals.unitsByType.enumerated() where count > 0 {
+      writer.member("\(type)", count)
+    }
+    writer.endObject()
+    writer.member("max_b_run", groups.longestBRun)
+    writer.key("finding_count")
+    writer.beginObject()
+    for severity in Finding.Severity.allCases {
+      writer.member(severity.rawValue, findings.countBySeverity[severity] ?? 0)
+    }
+    writer.endObject()
+    writeOutOfBand(set, &writer)
+  }
+
+  private func scan(_ set: SequenceParameterSet) -> String {
+    set.frameMbsOnly ? "progressive" : set.mbAdaptiveFrameField ? "mbaff" : "paff"
+  }
+
+  /// What containers and session descriptions say of the stream outside of it.
+  private func writeOutOfBand(_ set: SequenceParameterSet?, _ writer: inout JSONWriter) {
+    let sps = catalog.firstOfEachID(.sps).map(\.content)
+    let pps = catalog.firstOfEachID(.pps).map(\.content)
+    let extensions = catalog.firstOfEachID(.spsExtension).map(\.content)
+    let configuration = set.flatMap {
+      AVCDecoderConfiguration($0, sps: sps, pps: pps, spsExtensions: extensions)
+    }
+    writer.member("avcc", configuration.map { base64($0.bytes) })
+    let sprop = (sps + pps).map(base64).joined(separator: ",")
+    writer.member("sprop_parameter_sets", configuration == nil ? nil : sprop)
+  }
+}
+
+extension JSONWriter {
+  /// The members of an access unit's object.
+  mutating func members(_ unit: AccessUnitRecord, outputIndex: Int) {
+    member("index", unit.index)
+    member("nal_unit", unit.firstUnit)
+    member("nal_unit_count", unit.unitCount)
+    member("offset", unit.offset)
+    member("size", unit.size)
+    member("picture_type", unit.type?.name)
+    member("picture_structure", unit.structure.rawValue)
+    member("slice_count", unit.sliceCount)
+    member("frame_index", unit.frameIndex)
+    member("frame_num", unit.frameNum)
+    member("pic_order_cnt", unit.picOrderCnt)
+    member("output_index", unit.picOrderCnt == nil ? nil : outputIndex)
+    member("is_reference", unit.isReference)
+    member("keyframe", unit.isKeyframe)
+    switch unit.randomAccess {
+    case .idr:
+      member("random_access", "idr")
+    case .recoveryPoint:
+      member("random_access", "recovery_point")
+    case .gradual(let frames):
+      member("random_access", "gdr")
+      member("recovery_frame_cnt", frames)
+    case nil:
+      member("random_access", nil as String?)
+    }
+  }
+
+  /// The members of a group of pictures' object.
+  mutating func members(_ group: GroupOfPictures) {
+    member("access_unit", group.accessUnit)
+    member("length", group.length)
+    member("closed", group.isClosed)
+    let letters = String(decoding: group.pattern, as: UTF8.self)
+    member("pattern", group.isPatternCut ? letters + "…" : letters)
+    member("size", group.size)
+  }
+}

@@ -1,0 +1,187 @@
+internal import H264
+internal import Platform
+
+/// Turns the NAL units of a stream, one after another, into its report.
+///
+/// In the forms of lines the memory does not grow with the stream; in `json` by a small record for
+/// each access unit and frame.
+struct StreamReport: Sendable {
+  /// Units that wait for their access unit, or for its end, before they are written all the same.
+  static let maxHeldUnits = 4096
+  static let maxWaitingBytes = 1 << 20
+
+  let settings: InspectSettings
+  let includesSliceHeaders: Bool
+  let includesSEI: Bool
+  var form: ReportForm
+  var recognition = InputRecognition()
+  var findings = FindingLog()
+  var totals = ReportTotals()
+
+  // What is read.
+  var rbsp = RBSP()
+  var slice = SliceHeader()
+  var record = SyntaxRecord()
+  var sets = ParameterSets()
+  var catalog = ParameterSetCatalog()
+  /// Changes of the set of each id, so that a cached one can be told from the one in force.
+  var spsVersions = [Int](repeating: 0, count: 32)
+  /// Entries whose scaling lists wait for the sequence parameter set.
+  var guessedPPS: [Int] = []
+  var missingSets: Set<Int> = []
+
+  // Access units and pictures.
+  var tracker = AccessUnitTracker()
+  var waiting: [WaitingUnit] = []
+  var waitingBytes = 0
+  /// Units of the open access unit that wait for its end.
+  var held: [UnitRecord] = []
+  var accessUnit: AccessUnitRecord?
+  var active: ActiveSPS?
+  var orderCount = PictureOrderCount()
+  var frameNumber = FrameNumber()
+  var fieldPairing = FieldPairing()
+  var frame: FrameInProgress?
+  var order: OutputOrder
+  var outputs: [OutputFrame] = []
+  var groups = GroupCollector()
+  var currentGroup: Int?
+  var meter = BitRateMeter()
+
+  // What is kept for the end of a `json` report.
+  var accessUnits = RecordList<AccessUnitRecord>()
+  var outputIndexes = RecordList<Int32>()
+  var groupRecords = RecordList<GroupOfPictures>()
+  /// Access units of frames whose turn of output has not come, in a form of lines.
+  var unordered: [AccessUnitRecord] = []
+
+  init(_ settings: InspectSettings) {
+    self.settings = settings
+    includesSliceHeaders = settings.include.contains(.sliceHeaders) && settings.format != .csv
+    includesSEI = settings.include.contains(.sei) && settings.format != .csv
+    form = ReportForm(settings)
+    order =
+      settings.format == .json
+      ? .wholePeriods(PeriodSorter()) : .bumping(DecodedPictureBuffer())
+  }
+
+  /// A NAL unit that may belong to the access unit of the next slice or to the open one.
+  struct WaitingUnit: Sendable {
+    var record: UnitRecord
+    var isListed: Bool
+    /// The bytes of an SEI NAL unit: read once the sequence parameter set is known.
+    var sei: [UInt8] = []
+  }
+
+  /// Takes the next unit, of which `bytes` are the kept ones.
+  mutating func add(_ extent: NALUnitExtent, _ bytes: Span<UInt8>) throws(Problem) {
+    let place = UnitPlace(index: totals.units, offset: extent.offset)
+    guard extent.size > 0 else {
+      note(.warning, .emptyNALUnit, "A start code has no NAL unit behind it.", UnitPlace(extent))
+      return
+    }
+    if settings.format == .json, totals.units >= settings.maxNALUnits {
+      throw Problem(
+        .tooManyNALUnits,
+        "A json report lists up to \(settings.maxNALUnits) NAL units; ndjson has no limit.")
+    }
+    let header = NALUnitHeader(bytes)
+    totals.units += 1
+    totals.unitsByType[Int(header.type.rawValue)] += 1
+    noteDefects(of: extent, header, place)
+
+    var unit = UnitRecord(extent, header, index: totals.units - 1)
+    let isListed = form.selects(header.type)
+    var evidence = InputRecognition.Evidence.none
+    var placement: AccessUnitTracker.Slice?
+    switch header.type {
+    case .nonIDRSlice, .idrSlice, .partitionA, .auxiliarySlice, .sliceExtension,
+      .depthSliceExtension:
+      (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
+    case .sps, .pps, .subsetSPS, .spsExtension:
+      evidence = readParameterSet(header, extent, bytes, place)
+    default:
+      break
+    }
+    if isListed { describe(&unit, header, bytes) }
+    recognition.add(header, bytes, evidence)
+
+    let keepsSEI = header.type == .sei
+    switch tracker.place(header.type, placement) {
+    case .waits:
+      var waiter = WaitingUnit(record: unit, isListed: isListed)
+      if keepsSEI { waiter.sei = Array(copying: bytes) }
+      waiting.append(waiter)
+      waitingBytes += waiter.sei.count
+      if waiting.count > Self.maxHeldUnits || waitingBytes > Self.maxWaitingBytes {
+        releaseWaiting()
+      }
+    case .joins:
+      joinWaiting()
+      if keepsSEI { readSEI(Array(copying: bytes), &unit, isListed: isListed) }
+      join(&unit, isListed: isListed)
+    case .opens:
+      openAccessUnit(with: unit, header)
+      join(&unit, isListed: isListed)
+    }
+  }
+
+  /// No unit follows: `scanned` bytes were all.
+  mutating func finish() {
+    closeAccessUnit()
+    finishFrame()
+    releaseWaiting()
+    flushGuesses()
+    order.finish(to: &outputs)
+    deliverOutputs()
+    deliverGroups(atEnd: true)
+    checkMeasuredBitRate()
+  }
+}
+
+/// Which NAL unit a finding is about.
+struct UnitPlace: Equatable, Sendable {
+  /// Nil for one that is not listed.
+  let index: Int?
+  let offset: Int
+
+  init(index: Int?, offset: Int) {
+    self.index = index
+    self.offset = offset
+  }
+
+  init(_ extent: NALUnitExtent) {
+    self.init(index: nil, offset: extent.offset)
+  }
+
+  init(_ unit: UnitRecord) {
+    self.init(index: unit.index, offset: unit.offset)
+  }
+}
+
+extension UnitRecord {
+  init(_ extent: NALUnitExtent, _ header: NALUnitHeader, index: Int) {
+    self.init(
+      index: index, offset: extent.offset, size: extent.size,
+      startCodeSize: extent.startCodeSize, trailingZeroBytes: extent.trailingZeroBytes,
+      refIDC: header.refIDC, type: header.type)
+  }
+}
+
+extension [UInt8] {
+  init(copying bytes: Span<UInt8>) {
+    self.init()
+    append(copying: bytes)
+  }
+}
+
+extension StreamReport {
+  /// Something else than zero bytes precedes the first start code.
+  mutating func noteLeadingData(_ count: Int) {
+    guard count > 0 else { return }
+    recognition.noteLeadingData()
+    note(
+      .warning, .dataOutsideNALUnits, "\(count) bytes precede the first start code.",
+      UnitPlace(index: nil, offset: 0))
+  }
+}

@@ -1,0 +1,109 @@
+internal import Glibc
+
+/// What a command reads: a file, or standard input.
+package struct InputFile: ~Copyable {
+  private let descriptor: Int32
+
+  /// Opens the file; `-` is standard input.
+  package init(path: String) throws(SystemError) {
+    guard path != "-" else {
+      descriptor = 0
+      return
+    }
+    let opened = open(path, O_RDONLY | O_CLOEXEC)
+    guard opened >= 0 else { throw SystemError("open") }
+    descriptor = opened
+  }
+
+  deinit {
+    if descriptor > 0 { close(descriptor) }
+  }
+
+  /// Bytes from the current position to the end, where that can be known: of a regular file.
+  package var remainingSize: Int? {
+    var status = stat()
+    guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    let position = lseek(descriptor, 0, SEEK_CUR)
+    return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
+  }
+
+  /// Fills the free room of `block`, waiting for more as long as there may be more; a block that is
+  /// not full afterwards is the last.
+  package borrowing func fill(_ block: Block) throws(SystemError) {
+    var isAtEnd = false
+    while !block.isFull, !isAtEnd {
+      let descriptor = descriptor
+      try block.append { (room) throws(SystemError) in
+        while true {
+          let count = read(descriptor, room.baseAddress, room.count)
+          if count < 0, errno == EINTR { continue }
+          guard count >= 0 else { throw SystemError("read") }
+          isAtEnd = count == 0
+          return count
+        }
+      }
+    }
+  }
+}
+
+/// What a command writes: a file, or standard output.
+package struct OutputFile: ~Copyable {
+  private let descriptor: Int32
+  private let path: String?
+
+  /// Creates or empties the file; nil or `-` is standard output.
+  package init(path: String?) throws(SystemError) {
+    guard let path, path != "-" else {
+      descriptor = 1
+      self.path = nil
+      return
+    }
+    let opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard opened >= 0 else { throw SystemError("open") }
+    descriptor = opened
+    self.path = path
+  }
+
+  deinit {
+    if descriptor > 1 { close(descriptor) }
+  }
+
+  /// A person would see the bytes.
+  package var isTerminal: Bool { isatty(descriptor) == 1 }
+
+  package borrowing func write(_ bytes: Span<UInt8>) throws(SystemError) {
+    try writeAll(bytes, to: descriptor)
+  }
+
+  /// Removes the file, so that a part of a result cannot pass for the whole.
+  package borrowing func remove() {
+    if let path { unlink(path) }
+  }
+}
+
+/// Writes a line to standard error, in one piece.
+package func writeErrorLine(_ line: String) {
+  var bytes = Array(line.utf8)
+  bytes.append(UInt8(ascii: "\n"))
+  // A standard error that cannot be written leaves nobody to tell.
+  try? writeAll(bytes.span, to: 2)
+}
+
+private func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
+  var done = 0
+  while done < bytes.count {
+    let written = bytes.withUnsafeBytes { source in
+      Glibc.write(descriptor, source.baseAddress.map { $0 + done }, source.count - done)
+    }
+    if written < 0 {
+      if errno == EINTR { continue }
+      throw SystemError("write")
+    }
+    done += written
+  }
+}
+
+extension SystemError {
+  /// The system's words for the error.
+  package var message: String { String(cString: strerror(number)) }
+}

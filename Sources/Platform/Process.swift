@@ -1,0 +1,53 @@
+internal import Dispatch
+internal import Glibc
+
+/// Ends the process with a status.
+package func exitProcess(_ status: Int32) -> Never { exit(status) }
+
+/// The value of an environment variable, if it is set.
+package func environmentVariable(_ name: String) -> String? {
+  getenv(name).map { String(cString: $0) }
+}
+
+/// Processors that are online.
+package func availableProcessors() -> Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
+/// Raises the soft limit of open descriptors as far as the hard limit allows; returns it.
+@discardableResult
+package func raiseDescriptorLimit() -> Int {
+  var limit = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+  limit.rlim_cur = limit.rlim_max
+  _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  return Int(clamping: limit.rlim_cur)
+}
+
+/// Writing to a closed pipe or socket is an error of that call, not the end of the process.
+package func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
+
+/// A signal that the process reacts to instead of dying.
+package enum ProcessSignal: Int32, Sendable {
+  case hangUp = 1
+  case interrupt = 2
+  case terminate = 15
+}
+
+/// Calls `handle` on a Dispatch queue whenever one of `signals` arrives, while this object lives.
+package final class SignalWatch {
+  private let sources: [any DispatchSourceSignal]
+
+  package init(_ signals: [ProcessSignal], _ handle: @escaping @Sendable (ProcessSignal) -> Void) {
+    sources = signals.map { watched in
+      signal(watched.rawValue, SIG_IGN)
+      let source = DispatchSource.makeSignalSource(
+        signal: watched.rawValue, queue: .global(qos: .userInitiated))
+      source.setEventHandler { handle(watched) }
+      source.activate()
+      return source
+    }
+  }
+
+  deinit {
+    for source in sources { source.cancel() }
+  }
+}

@@ -1,0 +1,112 @@
+internal import NaluService
+internal import Platform
+
+/// `nalu inspect|encode|decode [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
+/// process, without the work queue: read a block, step, write.
+struct MediaCommand {
+  let endpoint: MediaEndpoint
+
+  /// Runs the command; its exit status.
+  func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
+    let arguments = try Arguments(words)
+    if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
+    guard arguments.operands.count <= 1 else {
+      throw .usage("\(endpoint.name) takes one file, not \(arguments.operands.count).")
+    }
+    let path = arguments.operands.first ?? "-"
+    let input: InputFile
+    do throws(SystemError) { input = try InputFile(path: path) } catch { throw .file(path, error) }
+    let values: ParameterValues
+    do throws(Problem) {
+      values = try ParameterValues(arguments.options, table: endpoint.parameters)
+    } catch {
+      throw .usage(error.detail)
+    }
+    var operation = try makeOperation(values, contentLength: input.remainingSize)
+    let output: OutputFile
+    do throws(SystemError) {
+      output = try OutputFile(path: arguments.output)
+    } catch {
+      throw .file(arguments.output ?? "standard output", error)
+    }
+    if output.isTerminal, !endpoint.isText {
+      throw .usage("The result is not text; name a file with -o, or write into a pipe.")
+    }
+    do throws(CommandError) {
+      try pump(input, path, through: &operation, to: output)
+    } catch {
+      output.remove()
+      throw error
+    }
+    return 0
+  }
+
+  private func makeOperation(
+    _ values: ParameterValues, contentLength: Int?
+  ) throws(CommandError) -> any Operation & ~Copyable {
+    let limits = Limits.forCommandLine(processors: availableProcessors())
+    let context = OperationContext(
+      limits: limits,
+      spoolDirectory: SpoolDirectory(
+        path: environmentVariable("TMPDIR") ?? "/tmp", capacity: limits.maxSpool),
+      contentLength: contentLength)
+    do throws(Problem) {
+      return try endpoint.makeOperation(values, context)
+    } catch {
+      throw .problem(error)
+    }
+  }
+
+  private func pump(
+    _ input: borrowing InputFile, _ path: String,
+    through operation: inout any Operation & ~Copyable,
+    to output: borrowing OutputFile
+  ) throws(CommandError) {
+    var result = Output()
+    var isEnded = false
+    var step = Step.needsInput
+    var spare: Block?
+    while step != .finished {
+      var block: Block?
+      if step == .needsInput, !isEnded {
+        let filled = try fill(spare.take(), operation.blockSize, from: input, path)
+        isEnded = !filled.isFull
+        block = filled.count > 0 ? filled : nil
+      }
+      let tellsEnd = step == .needsInput && block == nil
+      do throws(Problem) {
+        if let block { try operation.push(block) }
+        if tellsEnd { try operation.endOfInput() }
+        step = try operation.step(into: &result)
+      } catch {
+        throw .problem(error)
+      }
+      if isKnownUniquelyReferenced(&block) { spare = block }
+      try write(&result.bytes, to: output)
+    }
+  }
+
+  /// The next block of input, in the memory of an earlier one where that fits.
+  private func fill(
+    _ spare: Block?, _ size: Int, from input: borrowing InputFile, _ path: String
+  ) throws(CommandError) -> Block {
+    let block = spare?.capacity == size ? spare ?? Block(capacity: size) : Block(capacity: size)
+    block.removeAll()
+    do throws(SystemError) {
+      try input.fill(block)
+    } catch {
+      throw .file(path == "-" ? "standard input" : path, error)
+    }
+    return block
+  }
+
+  private func write(_ bytes: inout [UInt8], to output: borrowing OutputFile) throws(CommandError) {
+    guard !bytes.isEmpty else { return }
+    do throws(SystemError) {
+      try output.write(bytes.span)
+    } catch {
+      throw .file("the output", error)
+    }
+    bytes.removeAll(keepingCapacity: true)
+  }
+}
