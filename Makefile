@@ -46,6 +46,7 @@ image: ## Build the container image, nalu:latest
 
 openapi: build ## Write openapi.yaml anew from the tables in the code
 	.build/release/nalu openapi > openapi.yaml
+	.build/release/nalu openapi > openapi.yaml
 
 deps:
 	@dpkg -s $(PACKAGES) > /dev/null 2>&1 || { \

@@ -24,6 +24,8 @@ let package = Package(
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"])]),
+    .systemLibrary(
+      name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
 
     // FFmpeg's functions as jumps that load its libraries when one is first called. CFFmpeg has
     // headers only: a function that this target does not know cannot be linked.
@@ -34,11 +36,13 @@ let package = Package(
     .target(
       name: "Codec", dependencies: ["CFFmpeg", "FFmpegLoader", "Platform"], swiftSettings: house),
     .target(name: "HTTP", dependencies: ["CMicroHTTPD", "Platform"], swiftSettings: house),
+    // Zip and tar.
+    .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),
     // Locks, blocks of memory and files: the raw-memory corner that lets the service do without.
     .target(name: "Platform", swiftSettings: house),
 
     .target(
-      name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Platform"],
+      name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Archive", "Platform"],
       swiftSettings: memorySafe),
     .executableTarget(
       name: "nalu", dependencies: ["HTTP", "NaluService", "Platform"], swiftSettings: memorySafe),
@@ -46,10 +50,22 @@ let package = Package(
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
     .testTarget(
       name: "CodecTests", dependencies: ["Codec", "CFFmpeg", "Platform"], swiftSettings: house),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform"], swiftSettings: house),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["HTTP", "CMicroHTTPD", "TestSupport", "Platform"],
+      swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
-      dependencies: ["NaluService", "H264", "Codec", "HTTP", "Platform"], swiftSettings: house),
+      dependencies: ["NaluService", "H264", "Codec", "HTTP", "TestSupport", "Platform"],
+      swiftSettings: house),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings their main function, so a plain build could not link them.
+if Context.environment["NALU_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "SyntaxFuzz", dependencies: ["H264"], path: "Fuzz/Syntax",
+      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -17,6 +17,18 @@ extension Frame {
   package var isInterlaced: Bool { av.pointer.pointee.interlaced_frame != 0 }
   package var isTopFieldFirst: Bool { av.pointer.pointee.top_field_first != 0 }
 
+  /// Luma runs over all values, not from 16 to 235 (of 8 bits).
+  package var isFullRange: Bool { ColorCoding(of: self).isFullRange }
+
+  /// Where the chroma samples of 4:2:0 lie.
+  package var chromaLocation: ChromaLocation {
+    switch av.pointer.pointee.chroma_location {
+    case AVCHROMA_LOC_CENTER: .center
+    case AVCHROMA_LOC_TOPLEFT: .topLeft
+    default: .left
+    }
+  }
+
   /// libav's name for the sample layout: `yuv420p`, `gbrp`. Full-range twins (`yuvj420p`) are
   /// named like the others.
   package var formatName: String {
@@ -63,20 +75,19 @@ extension Frame {
   ///   - crFirst: The Cr plane comes before the Cb plane.
   package func appendSamples(to bytes: inout [UInt8], crFirst: Bool = false) {
     bytes.reserveCapacity(bytes.count + sampleBytes)
-    for place in 0..<4 {
-      let plane = crFirst && (place == 1 || place == 2) ? 3 - place : place
-      appendPlane(plane, to: &bytes)
+    for plane in Self.planes(crFirst: crFirst) {
+      forEachRun(ofPlane: plane) { bytes.append(contentsOf: $0) }
     }
   }
 
   /// The MD5 of what `appendSamples` appends, in lower-case hexadecimal.
-  package func samplesMD5() throws(CodecError) -> String {
+  package func samplesMD5(crFirst: Bool = false) throws(CodecError) -> String {
     guard let context = av_md5_alloc() else {
       throw CodecError(function: "av_md5_alloc", code: -ENOMEM)
     }
     defer { av_free(UnsafeMutableRawPointer(context)) }
     av_md5_init(context)
-    for plane in 0..<4 {
+    for plane in Self.planes(crFirst: crFirst) {
       forEachRun(ofPlane: plane) { av_md5_update(context, $0.baseAddress, $0.count) }
     }
     let digest = [UInt8](unsafeUninitializedCapacity: 16) { buffer, count in
@@ -88,9 +99,7 @@ extension Frame {
     return String(decoding: text, as: UTF8.self)
   }
 
-  private func appendPlane(_ plane: Int, to bytes: inout [UInt8]) {
-    forEachRun(ofPlane: plane) { bytes.append(contentsOf: $0) }
-  }
+  private static func planes(crFirst: Bool) -> [Int] { crFirst ? [0, 2, 1, 3] : [0, 1, 2, 3] }
 
   /// Visits the bytes of a plane in order: row by row, or all at once when no padding lies between.
   private func forEachRun(ofPlane plane: Int, _ visit: (UnsafeBufferPointer<UInt8>) -> Void) {

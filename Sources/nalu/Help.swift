@@ -22,6 +22,7 @@ enum Help {
       \(pad("  nalu serve", to: 36)) Start the server.
       \(commands.joined(separator: "\n"))
       \(pad("  nalu help COMMAND", to: 36)) All options of a command.
+      \(pad("  nalu openapi", to: 36)) The description of the service, as in openapi.yaml.
       \(pad("  nalu version", to: 36)) The version.
 
       Exit status: 0, 1 (the job failed; why is on standard error), 2 (usage).

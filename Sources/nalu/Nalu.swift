@@ -25,6 +25,8 @@ struct Nalu {
       return printText(try Help.text(for: words.first))
     case "version", "--version":
       return printText("nalu \(Version.nalu)")
+    case "openapi":
+      return printText(String(OpenAPIDocument().yaml.dropLast()))
     case "serve":
       return try ServeCommand.run(words)
     case .some(let name):

@@ -45,6 +45,7 @@ package struct BitReader: ~Escapable {
     var taken = record
     record = nil
     taken?.end(to: 0)
+    if taken?.isFull == true { note(SyntaxError("the payload", at: position, .tooMuch)) }
     return taken
   }
 

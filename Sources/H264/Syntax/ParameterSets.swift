@@ -2,9 +2,15 @@
 ///
 /// Which of them is active is for the user to say; a set that is stored replaces the one with its id.
 package struct ParameterSets: Sendable {
-  private var sequence = [SequenceParameterSet?](repeating: nil, count: 32)
-  private var subset = [SubsetSequenceParameterSet?](repeating: nil, count: 32)
-  private var picture = [PictureParameterSet?](repeating: nil, count: 256)
+  /// Keeps the tables of 320 sets, most of them absent, small.
+  private final class Box<Value: Sendable>: Sendable {
+    let value: Value
+    init(_ value: Value) { self.value = value }
+  }
+
+  private var sequence = [Box<SequenceParameterSet>?](repeating: nil, count: 32)
+  private var subset = [Box<SubsetSequenceParameterSet>?](repeating: nil, count: 32)
+  private var picture = [Box<PictureParameterSet>?](repeating: nil, count: 256)
 
   // The few elements that steer a slice header, apart, because copying a whole set for every slice
   // would cost more than reading the header.
@@ -15,30 +21,30 @@ package struct ParameterSets: Sendable {
   package init() {}
 
   package mutating func store(_ set: SequenceParameterSet) {
-    sequence[set.id] = set
+    sequence[set.id] = Box(set)
     sequenceSteering[set.id] = SequenceSteering(set, layer: nil)
   }
 
   package mutating func store(_ set: SubsetSequenceParameterSet) {
-    subset[set.data.id] = set
+    subset[set.data.id] = Box(set)
     subsetSteering[set.data.id] = SequenceSteering(set.data, layer: set.scalable)
   }
 
   package mutating func store(_ set: PictureParameterSet) {
-    picture[set.id] = set
+    picture[set.id] = Box(set)
     pictureSteering[set.id] = PictureSteering(set)
   }
 
   package func sequenceParameterSet(_ id: Int) -> SequenceParameterSet? {
-    sequence.indices.contains(id) ? sequence[id] : nil
+    sequence.indices.contains(id) ? sequence[id]?.value : nil
   }
 
   package func subsetSequenceParameterSet(_ id: Int) -> SubsetSequenceParameterSet? {
-    subset.indices.contains(id) ? subset[id] : nil
+    subset.indices.contains(id) ? subset[id]?.value : nil
   }
 
   package func pictureParameterSet(_ id: Int) -> PictureParameterSet? {
-    picture.indices.contains(id) ? picture[id] : nil
+    picture.indices.contains(id) ? picture[id]?.value : nil
   }
 
   /// The sequence parameter set, when there is just one.
@@ -46,7 +52,7 @@ package struct ParameterSets: Sendable {
     var found: SequenceParameterSet?
     for case let set? in sequence {
       if found != nil { return nil }
-      found = set
+      found = set.value
     }
     return found
   }

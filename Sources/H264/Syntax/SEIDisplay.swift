@@ -130,8 +130,8 @@ extension SEIParser {
     _ = try reader.ue("tone_map_id")
     guard try !reader.flag("tone_map_cancel_flag") else { return }
     _ = try reader.ue("tone_map_repetition_period", in: 0...16384)
-    let codedDepth = try reader.u(8, "coded_data_bit_depth", in: 8...14)
-    let targetDepth = try reader.u(8, "target_bit_depth", in: 1...16)
+    let codedDepth = try reader.u(8, "coded_data_bit_depth", in: 8...14, within: 1...32)
+    let targetDepth = try reader.u(8, "target_bit_depth", in: 1...16, within: 1...16)
     let codedLength = (codedDepth + 7) / 8 * 8
     let targetLength = (targetDepth + 7) / 8 * 8
     switch try reader.ue("tone_map_model_id", in: 0...4) {
@@ -143,7 +143,7 @@ extension SEIParser {
       _ = try reader.u(32, "sigmoid_width")
     case 2:
       reader.record?.beginArray("start_of_coded_interval")
-      for _ in 0..<1 << min(targetDepth, 16) {
+      for _ in 0..<1 << targetDepth {
         _ = try reader.u(codedLength, "start_of_coded_interval")
       }
       reader.record?.end()

@@ -9,6 +9,8 @@ package struct SyntaxError: Error, Equatable, Sendable {
     case codeTooLong
     /// The standard forbids this value (H.264 §7.4).
     case outOfRange(Int)
+    /// There is more of it than is read or shown, so that a report stays bounded.
+    case tooMuch
     /// The payload does not end in proper rbsp_trailing_bits() (H.264 §7.3.2.11), or has bytes
     /// after them.
     case trailingData
@@ -38,6 +40,7 @@ extension SyntaxError {
     case .truncated: "the data ends inside \(element)"
     case .codeTooLong: "the code of \(element) is longer than the standard allows"
     case .outOfRange(let value): "\(element) must not be \(value)"
+    case .tooMuch: "there is more of \(element) than is read"
     case .trailingData: "the payload does not end in rbsp_trailing_bits"
     case .missingPictureParameterSet(let id): "picture parameter set \(id) was not received"
     case .missingSequenceParameterSet(let id): "sequence parameter set \(id) was not received"

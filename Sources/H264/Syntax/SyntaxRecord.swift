@@ -17,8 +17,18 @@ package enum SyntaxEvent: Equatable, Sendable {
 /// A structure that clause 7.3 calls becomes an object. A loop becomes arrays, one for each element
 /// in it, so that `x[i]` of the standard is item `i` of the array `x`: an element that a turn
 /// skipped is null there, and an element that every turn skipped is absent.
+///
+/// A few bits of hostile data can be an element, so a record that has ``limit`` of them takes no
+/// more, and ``isFull`` says so.
 package struct SyntaxRecord: Equatable, Sendable {
+  /// The longest legal structure, an explicit slice group map, has 139 264 elements.
+  package static let limit = 1 << 18
+
   package private(set) var events: [SyntaxEvent] = []
+  /// Events so far, at most: also those that a loop still holds back.
+  private var count = 0
+  /// Structures begun since the record was full.
+  private var unrecordedDepth = 0
   /// Objects and arrays open outside of any loop.
   private var openDirectly = 0
   /// The outermost loop, and everything opened inside it, innermost last.
@@ -30,18 +40,26 @@ package struct SyntaxRecord: Equatable, Sendable {
   package mutating func removeAll() {
     events.removeAll(keepingCapacity: true)
     scopes.removeAll(keepingCapacity: true)
+    count = 0
+    unrecordedDepth = 0
     openDirectly = 0
   }
 
+  package var isFull: Bool { count >= Self.limit }
+
   package mutating func add(_ name: String, _ value: Int) {
-    if scopes.isEmpty {
-      events.append(.number(name, value))
+    guard !isFull else { return }
+    count += 1
+    if let last = scopes.indices.last {
+      scopes[last].add(name, CollectionOfOne(.number(name, value)))
     } else {
-      deliver(name, [.number(name, value)])
+      events.append(.number(name, value))
     }
   }
 
   package mutating func add(_ name: String, _ text: String) {
+    guard !isFull else { return }
+    count += 1
     deliver(name, [.text(name, text)])
   }
 
@@ -55,17 +73,27 @@ package struct SyntaxRecord: Equatable, Sendable {
   }
 
   package mutating func beginLoop(from first: Int = 0) {
+    guard !isFull else {
+      unrecordedDepth += 1
+      return
+    }
     scopes.append(Scope(name: "", opening: nil, turn: first))
   }
 
   /// Ends one turn of the innermost loop.
   package mutating func nextTurn() {
-    guard let last = scopes.indices.last else { return }
+    guard !isFull, let last = scopes.indices.last else { return }
     scopes[last].turn += 1
+    // A null may be due for each.
+    count += scopes[last].columns.count
   }
 
   /// Ends the innermost object, array or loop.
   package mutating func end() {
+    guard unrecordedDepth == 0 else {
+      unrecordedDepth -= 1
+      return
+    }
     guard let scope = scopes.popLast() else {
       if openDirectly > 0 {
         openDirectly -= 1
@@ -86,7 +114,7 @@ package struct SyntaxRecord: Equatable, Sendable {
   }
 
   /// How many objects, arrays and loops are open.
-  var depth: Int { openDirectly + scopes.count }
+  var depth: Int { openDirectly + scopes.count + unrecordedDepth }
 
   /// Ends what a failed parse left open beyond `depth`.
   mutating func end(to depth: Int) {
@@ -94,6 +122,12 @@ package struct SyntaxRecord: Equatable, Sendable {
   }
 
   private mutating func begin(_ opening: SyntaxEvent, _ name: String) {
+    guard !isFull else {
+      unrecordedDepth += 1
+      return
+    }
+    // Its end counts too.
+    count += 2
     if scopes.isEmpty {
       events.append(opening)
       openDirectly += 1
@@ -127,7 +161,7 @@ extension SyntaxRecord {
       self.turn = turn
     }
 
-    mutating func add(_ name: String, _ item: [SyntaxEvent]) {
+    mutating func add(_ name: String, _ item: some Collection<SyntaxEvent>) {
       guard opening == nil else {
         events += item
         return

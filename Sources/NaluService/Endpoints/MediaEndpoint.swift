@@ -13,6 +13,8 @@ package struct MediaEndpoint: Sendable {
   /// `Nalu-…` headers of a successful answer, with what they mean.
   package let outputHeaders: [(name: String, meaning: String)]
   package let parameters: [any AnyParameter]
+  /// Its operations open a codec sooner or later, so a full queue refuses them at once.
+  package let usesCodec: Bool
   /// Problems beyond those that every media endpoint can answer.
   package let problems: [Problem.Code]
   package let makeOperation: MakeOperation
@@ -24,6 +26,7 @@ package struct MediaEndpoint: Sendable {
   package init(
     name: String, summary: String, input: String, outputTypes: [String],
     outputHeaders: [(name: String, meaning: String)] = [], parameters: [any AnyParameter],
+    usesCodec: Bool = true,
     problems: [Problem.Code], makeOperation: @escaping MakeOperation
   ) {
     self.name = name
@@ -32,6 +35,7 @@ package struct MediaEndpoint: Sendable {
     self.outputTypes = outputTypes
     self.outputHeaders = outputHeaders
     self.parameters = parameters
+    self.usesCodec = usesCodec
     self.problems = problems
     self.makeOperation = makeOperation
   }
@@ -53,5 +57,5 @@ package struct OperationContext: Sendable {
 
 extension MediaEndpoint {
   /// Everything that Nalu does to an upload.
-  package static let all: [MediaEndpoint] = [.encode]
+  package static let all: [MediaEndpoint] = [.inspect, .encode, .decode]
 }

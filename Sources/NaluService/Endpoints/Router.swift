@@ -57,11 +57,11 @@ final class Router: RequestHandler {
     let context = OperationContext(
       limits: limits, spoolDirectory: service.spoolDirectory,
       contentLength: isForm ? nil : request.contentLength)
-    let operation = try endpoint.makeOperation(values, context)
-    if operation.isExpensive, service.admission.isFull {
+    if endpoint.usesCodec, service.admission.isFull {
       throw Problem(
         .queueFull, "\(limits.jobs) jobs run and \(limits.queue) wait already; try again later.")
     }
+    let operation = try endpoint.makeOperation(values, context)
     let job = Job(
       id: Service.makeJobID(), operation: operation, workQueue: service.workQueue,
       admission: service.admission, limits: limits, spoolDirectory: service.spoolDirectory)

@@ -41,4 +41,7 @@ package struct InspectSettings: Equatable, Sendable {
   package var maxNALUnits = 5_000_000
 
   package init() {}
+
+  /// Every `code` that a finding can have.
+  package static var findingCodes: [String] { Finding.Code.allCases.map(\.rawValue) }
 }

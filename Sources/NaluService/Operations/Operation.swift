@@ -11,7 +11,8 @@ package protocol Operation: ~Copyable, Sendable {
   /// the last is full. May change after a push (a Y4M header has been read).
   var blockSize: Int { get }
 
-  /// The operation opens a codec: it needs a slot out of `Limits.jobs` from its first block on.
+  /// From the next step on the operation holds a codec, and needs a slot out of `Limits.jobs`. Looked
+  /// at after every step.
   var isExpensive: Bool { get }
 
   /// Takes a block; called only after `step` answered `.needsInput` (or first of all).

@@ -1,9 +1,13 @@
-/// The findings of a report: the first ones listed, all counted.
+/// The findings of a report: the first ones of each code listed, all counted.
 struct FindingLog: Sendable {
   static let limit = 1000
+  /// One code shall not hide the others.
+  static let limitOfCode = 250
 
   private(set) var count = 0
   private(set) var countBySeverity: [Finding.Severity: Int] = [:]
+  private var countByCode: [Finding.Code: Int] = [:]
+  private var listed = 0
   /// Kept until the report ends, where the form wants that.
   private(set) var kept: [Finding] = []
 
@@ -11,7 +15,11 @@ struct FindingLog: Sendable {
   mutating func add(_ finding: Finding, keep: Bool) -> Bool {
     count += 1
     countBySeverity[finding.severity, default: 0] += 1
-    guard count <= Self.limit else { return false }
+    countByCode[finding.code, default: 0] += 1
+    guard listed < Self.limit, countByCode[finding.code, default: 0] <= Self.limitOfCode else {
+      return false
+    }
+    listed += 1
     if keep { kept.append(finding) }
     return true
   }

@@ -184,7 +184,7 @@ extension StreamReport {
     let code: Finding.Code =
       switch error.reason {
       case .truncated: whenTruncated
-      case .codeTooLong, .outOfRange: .valueOutOfRange
+      case .codeTooLong, .outOfRange, .tooMuch: .valueOutOfRange
       case .trailingData: .trailingData
       case .missingPictureParameterSet: .missingPPS
       case .missingSequenceParameterSet: .missingSPS

@@ -20,18 +20,18 @@ struct JobHarness {
     spoolDirectory = SpoolDirectory(path: "/tmp", capacity: maxSpool)
   }
 
-  func start(_ operation: consuming any Operation & ~Copyable) -> (job: Job, client: Client) {
+  func start(_ operation: consuming any Operation & ~Copyable) -> (job: Job, client: JobClient) {
     let job = Job(
       id: "test", operation: operation, workQueue: workQueue, admission: admission, limits: limits,
       spoolDirectory: spoolDirectory)
-    let client = Client()
+    let client = JobClient()
     job.observe(client)
     return (job, client)
   }
 }
 
 /// Collects what a job tells, and lets a test wait for it.
-final class Client: JobObserver {
+final class JobClient: JobObserver {
   private struct State {
     var answer: JobAnswer?
     var roomNotices = 0

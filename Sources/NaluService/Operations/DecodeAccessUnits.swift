@@ -1,0 +1,63 @@
+internal import H264
+internal import Platform
+
+/// Reads the frames of an index back from the spool, as the decoder takes them.
+struct DecodeAccessUnits {
+  let index: DecodeIndex
+
+  /// Bytes of a frame at most: four times its raw size, which no legal stream reaches (§A.3.1), but
+  /// always a MiB.
+  private var largestSize: Int { max(1 << 20, 4 * index.largestFrame) }
+
+  /// The bytes of frame `entry` in Annex B form.
+  ///
+  /// With `isFirst`, the parameter sets in force there come first.
+  func read(
+    _ entry: Int, isFirst: Bool, _ spool: borrowing Spool
+  ) throws(Problem) -> [UInt8] {
+    let frame = index.entries[entry]
+    guard Int(frame.size) <= largestSize else {
+      throw Problem(
+        .undecodable,
+        "The picture at byte \(frame.offset) takes \(frame.size) bytes, four times its raw size or more.",
+        members: [.init("offset", frame.offset)])
+    }
+    var bytes: [UInt8] = []
+    if isFirst {
+      for set in index.parameterSets(before: frame.offset) {
+        bytes += [0, 0, 0, 1]
+        bytes += try read(set.offset, set.size, spool)
+      }
+    }
+    let content = try read(frame.offset, Int(frame.size), spool)
+    if frame.flags.contains(.mixed) {
+      appendUnitsForDecoder(of: content, to: &bytes)
+    } else if bytes.isEmpty {
+      return content
+    } else {
+      bytes += content
+    }
+    return bytes
+  }
+
+  private func read(
+    _ offset: Int, _ size: Int, _ spool: borrowing Spool
+  ) throws(Problem) -> [UInt8] {
+    try [UInt8](capacity: size) { (output: inout OutputSpan<UInt8>) throws(Problem) in
+      try spool.read(at: offset, into: &output)
+    }
+  }
+
+  private func appendUnitsForDecoder(of content: [UInt8], to bytes: inout [UInt8]) {
+    var scanner = StartCodeScanner()
+    var position = 0
+    let span = content.span
+    func append(_ unit: NALUnitExtent) {
+      guard unit.size > 0, DecodeUnits.areForDecoder(content[unit.offset] & 31) else { return }
+      bytes += [0, 0, 0, 1]
+      bytes += content[unit.offset..<unit.end]
+    }
+    while let unit = scanner.next(in: span, from: &position) { append(unit) }
+    if let last = scanner.finish() { append(last) }
+  }
+}

@@ -1,0 +1,165 @@
+/// Where the frames of a stream lie and in which order they are shown: what the scan before
+/// decoding leaves behind.
+struct DecodeIndex: Sendable {
+  /// A frame, or both fields of one, in decoding order.
+  struct Entry: Sendable {
+    /// The first byte of its first start code.
+    var offset: Int
+    /// Position in output order; PicOrderCnt until `arrange` has run.
+    var order: Int
+    /// Bytes up to the end of its last NAL unit.
+    var size: UInt32
+    var flags: Flags
+  }
+
+  struct Flags: OptionSet, Sendable {
+    let rawValue: UInt8
+    /// Decoding can begin here: an IDR picture.
+    static let idr = Flags(rawValue: 1)
+    /// A recovery point SEI says that the picture itself is right (recovery_frame_cnt 0).
+    static let recoveryPoint = Flags(rawValue: 2)
+    /// All slices are I slices.
+    static let intra = Flags(rawValue: 4)
+    /// NAL units lie in between that are not for the decoder.
+    static let mixed = Flags(rawValue: 8)
+    /// Frames are missing before it (frame_num, where gaps are not allowed).
+    static let afterGap = Flags(rawValue: 16)
+    /// The video has no chroma.
+    static let monochrome = Flags(rawValue: 32)
+    /// A new range of output order begins: an IDR picture, or all references are unmarked.
+    static let resetsOrder = Flags(rawValue: 64)
+  }
+
+  /// A parameter set that differs from the one before it of the same kind and id.
+  struct ParameterSet: Sendable {
+    /// nal_unit_type and id.
+    var name: Int
+    /// The NAL header byte.
+    var offset: Int
+    var size: Int
+  }
+
+  /// What the base view or layer, which alone is decoded, is the base of.
+  enum Extension: String, Sendable {
+    case multiview = "only the base view was decoded (MVC)"
+    case scalable = "only the base layer was decoded (SVC)"
+    case depth = "only the base texture view was decoded (3D-AVC)"
+  }
+
+  /// What a frame's samples look like.
+  struct Shape: Hashable, Sendable {
+    var width: Int
+    var height: Int
+    var chromaFormatIDC: Int
+    var bitDepth: Int
+  }
+
+  var entries: [Entry] = []
+  var parameterSets: [ParameterSet] = []
+  /// Pictures before the first that could be told apart, because no parameter sets were there.
+  var picturesWithoutParameterSets = 0
+  /// Distinct shapes in order of appearance; more than two are not listed.
+  var shapes: [Shape] = []
+  var `extension`: Extension?
+  /// Frames per second: time_scale and 2·num_units_in_tick of the first SPS in use.
+  var frameRate: (numerator: Int, denominator: Int)?
+  /// Luma width and height of the largest coded picture, its bytes per raw frame.
+  var largestFrame = 0
+  /// The scan found nothing that makes the decoder's output differ from what `order` says.
+  var isReliable = true
+  /// Frames to hold back so that all come out in order, if that could be said.
+  private(set) var reorderDepth: Int?
+
+  /// More parameter sets than this, and the decoder always starts at the beginning.
+  static let parameterSetLimit = 10_000
+  /// What libavcodec can hold back.
+  static let largestReorderDepth = 16
+}
+
+extension DecodeIndex {
+  /// Turns picture order counts into positions, and finds out how far they differ from decoding
+  /// order.
+  mutating func arrange() {
+    if entries.first?.flags.contains(.idr) != true { isReliable = false }
+    var start = 0
+    var depth = 0
+    while start < entries.count {
+      var end = start + 1
+      while end < entries.count, !entries[end].flags.contains(.resetsOrder) { end += 1 }
+      depth = max(depth, arrange(start..<end))
+      start = end
+    }
+    if depth <= Self.largestReorderDepth { reorderDepth = depth } else { isReliable = false }
+  }
+
+  /// Numbers the frames of one range; the largest number of frames that precede one in decoding
+  /// order and follow it in output order.
+  private mutating func arrange(_ range: Range<Int>) -> Int {
+    let sorted = range.sorted { entries[$0].order < entries[$1].order }
+    for (left, right) in zip(sorted, sorted.dropFirst())
+    where entries[left].order == entries[right].order {
+      isReliable = false
+    }
+    for (position, entry) in sorted.enumerated() {
+      entries[entry].order = range.lowerBound + position
+    }
+    var depth = 0
+    // Decoded, but not shown while one that comes before is missing.
+    var held: [Int] = []
+    var next = range.lowerBound
+    for entry in range {
+      let order = entries[entry].order
+      depth = max(depth, held.count { $0 > order })
+      if depth > Self.largestReorderDepth { return depth }
+      held.append(order)
+      while let shown = held.firstIndex(of: next) {
+        held.remove(at: shown)
+        next += 1
+      }
+    }
+    return depth
+  }
+
+  /// The frame at that position of output order.
+  func entry(shownAt order: Int) -> Int? {
+    guard entries.indices.contains(order) else { return nil }
+    // Frames stay in their range, and mostly near their place.
+    for distance in 0..<entries.count {
+      let (before, after) = (order - distance, order + distance)
+      if before >= 0, entries[before].order == order { return before }
+      if after < entries.count, entries[after].order == order { return after }
+      if before < 0, after >= entries.count { break }
+    }
+    return nil
+  }
+
+  /// Where to start decoding so that `entry` comes out right: the nearest such frame before it, or
+  /// `floor`, where decoding goes on if there is none behind it.
+  func start(for entry: Int, notBefore floor: Int = 0) -> Int {
+    let order = entries[entry].order
+    var candidate = entry
+    while candidate > floor {
+      let flags = entries[candidate].flags
+      if flags.contains(.idr) { return candidate }
+      if flags.contains([.recoveryPoint, .intra]), entries[candidate].order <= order {
+        return candidate
+      }
+      candidate -= 1
+    }
+    return floor
+  }
+
+  /// The parameter sets in force at byte `offset`.
+  func parameterSets(before offset: Int) -> [ParameterSet] {
+    var latest: [Int: ParameterSet] = [:]
+    for set in parameterSets {
+      if set.offset >= offset { break }
+      latest[set.name] = set
+    }
+    return latest.values.sorted { $0.offset < $1.offset }
+  }
+
+  func isKeyframe(_ entry: Int) -> Bool {
+    !entries[entry].flags.isDisjoint(with: [.idr, .recoveryPoint])
+  }
+}

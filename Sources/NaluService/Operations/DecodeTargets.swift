@@ -1,0 +1,87 @@
+/// Which frames are still to come out, as far as that is known before decoding.
+struct DecodeTargets: Sendable {
+  private enum Wanted: Sendable {
+    case ranges([ClosedRange<Int>])
+    case every(Int)
+    case all
+    /// By what the decoder says of each frame.
+    case keyframes
+    /// Whatever comes out last.
+    case last
+  }
+
+  private let wanted: Wanted
+
+  /// - Parameters:
+  ///   - selection: What was asked for.
+  ///   - index: The frames of the stream; where it is reliable, numbers are known beforehand.
+  /// - Throws: `frame-not-found`, as far as that is certain now.
+  init(_ selection: FrameSelection, in index: DecodeIndex) throws(Problem) {
+    let count = index.entries.count
+    switch selection {
+    case .all:
+      wanted = .all
+    case .every(let step):
+      wanted = .every(step)
+    case .numbers(let ranges):
+      wanted = .ranges(ranges)
+    case .time(let seconds):
+      guard let rate = index.frameRate else {
+        throw Problem(
+          .frameNotFound, "The stream does not say its frame rate, so no time belongs to a frame.",
+          parameter: "frames")
+      }
+      // The exact product may come out a hair too small.
+      let frame = seconds * Double(rate.numerator) / Double(rate.denominator) + 1e-6
+      let number = frame < 1e15 ? Int(frame) : Int.max
+      wanted = .ranges([number...number])
+    case .last where index.isReliable:
+      wanted = .ranges([count - 1...count - 1])
+    case .last:
+      wanted = .last
+    case .keyframes where index.isReliable:
+      let orders = index.entries.indices.filter(index.isKeyframe).map { index.entries[$0].order }
+      wanted = .ranges(orders.sorted().map { $0...$0 })
+    case .keyframes:
+      wanted = .keyframes
+    }
+    if index.isReliable || (greatest ?? 0) >= count { try check(count: count) }
+  }
+
+  /// The stream has `count` frames.
+  func check(count: Int) throws(Problem) {
+    guard let greatest, greatest >= count else { return }
+    throw Problem(
+      .frameNotFound,
+      "There is no frame \(greatest); the stream has \(count) \(count == 1 ? "frame" : "frames").",
+      parameter: "frames", members: [.init("frame", greatest), .init("frame_count", count)])
+  }
+
+  private var greatest: Int? {
+    if case .ranges(let ranges) = wanted { ranges.last?.upperBound } else { nil }
+  }
+
+  /// Only the frame that comes out last is wanted.
+  var isLast: Bool { if case .last = wanted { true } else { false } }
+
+  /// Only keyframes are wanted, whatever their numbers.
+  var areKeyframes: Bool { if case .keyframes = wanted { true } else { false } }
+
+  /// The first number from `number` on that is wanted, or may be.
+  func first(atOrAfter number: Int) -> Int? {
+    switch wanted {
+    case .all, .keyframes, .last:
+      return number
+    case .every(let step):
+      return (number + step - 1) / step * step
+    case .ranges(let ranges):
+      var low = 0
+      var high = ranges.count
+      while low < high {
+        let middle = (low + high) / 2
+        if ranges[middle].upperBound < number { low = middle + 1 } else { high = middle }
+      }
+      return low < ranges.count ? max(number, ranges[low].lowerBound) : nil
+    }
+  }
+}

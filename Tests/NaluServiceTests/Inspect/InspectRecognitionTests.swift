@@ -1,0 +1,103 @@
+import NaluService
+import Testing
+
+@Suite struct InspectRecognitionTests {
+  private static func problem(_ stream: [UInt8]) -> Problem? {
+    for format in InspectSettings.Format.allCases {
+      var settings = InspectSettings()
+      settings.format = format
+      do throws(any Error) {
+        _ = try inspect(stream, settings)
+        return nil
+      } catch {
+        guard let problem = error as? Problem, format == .csv else { continue }
+        return problem
+      }
+    }
+    return nil
+  }
+
+  /// H.265: VPS, SPS, PPS, then slices of type IDR_N_LP, which H.264 would take for a PPS.
+  private static let h265: [UInt8] = {
+    var builder = StreamBuilder()
+    builder.unit(0x40, [0x01, 0x0C, 0x01, 0xFF, 0xFF, 0x01, 0x60])
+    builder.unit(0x42, [0x01, 0x01, 0x01, 0x60, 0x11, 0x22])
+    builder.unit(0x44, [0x01, 0xC1, 0x72, 0xB4])
+    for _ in 0..<20 { builder.unit(0x28, [0x01, 0xAF, 0x1D, 0x20, 0x80, 0x55]) }
+    return builder.bytes
+  }()
+
+  /// The standard Huffman table of JPEG has 00 00 01 05.
+  private static let jpeg: [UInt8] = [
+    0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1, 0, 1, 0, 0,
+    0xFF, 0xC4, 0, 0x1F, 0, 0, 1, 5, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1, 2, 3, 4, 5,
+    6, 7, 8, 9, 10, 11, 0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0xF7, 0xFA, 0xFF, 0xD9,
+  ]
+
+  /// Sequence header, picture header and slices of MPEG-2.
+  private static let mpeg2: [UInt8] = {
+    var bytes: [UInt8] = [0, 0, 1, 0xB3, 0x16, 0x01, 0x20, 0x13, 0, 0, 1, 0xB8, 8, 0, 0, 0x40]
+    for _ in 0..<10 {
+      bytes += [0, 0, 1, 0, 0, 0x0F, 0xFF, 0xF8, 0, 0, 1, 0xB5, 0x8F, 0xFF, 0xF3]
+      for row in 1...18 { bytes += [0, 0, 1, UInt8(row), 0x9A, 0x7C, 0x3B, 0x80] }
+    }
+    return bytes
+  }()
+
+  @Test(
+    arguments: [
+      [UInt8](repeating: 0, count: 5000), Array("No video at all.".utf8), h265, jpeg, mpeg2,
+      [0, 0, 0, 1], [0, 0, 1, 0x67], [0xFF],
+    ])
+  func otherDataIsRefusedInEveryForm(stream: [UInt8]) {
+    #expect(Self.problem(stream)?.code == .unrecognisedInput)
+  }
+
+  @Test func noDataAtAllIsAnotherProblem() {
+    #expect(Self.problem([])?.code == .emptyBody)
+  }
+
+  @Test func aProblemNamesH265() {
+    #expect(Self.problem(Self.h265)?.detail.contains("H.265") == true)
+  }
+
+  @Test func containersAreRefusedByName() {
+    var packet: [UInt8] = [0x47, 0x40, 0x11, 0x10] + [UInt8](repeating: 0xFF, count: 184)
+    packet.replaceSubrange(10..<18, with: [0, 0, 1, 0x67, 0x4D, 0x40, 0x1E, 0xE8])
+    #expect(Self.problem(packet + packet + packet)?.detail.contains("transport") == true)
+    #expect(Self.problem([0, 0, 1, 0xBA, 0x44])?.detail.contains("program") == true)
+  }
+
+  @Test func parameterSetsAloneAreReported() throws {
+    var builder = StreamBuilder()
+    builder.sps()
+    let json = try report(builder.bytes)
+    #expect(json["summary"]?["frame_count"]?.int == 0)
+    #expect(json["summary"]?["width"]?.int == 64)
+    #expect(json["nal_units"]?.items.first?["access_unit"] == .null)
+    builder = StreamBuilder()
+    builder.pps()
+    #expect(try report(builder.bytes)["pps"]?.items.count == 1)
+  }
+
+  @Test func slicesAloneAreReported() throws {
+    var builder = StreamBuilder()
+    for index in 0..<4 { builder.add(0, frameNum: index, lsb: 2 * index) }
+    let json = try report(builder.bytes)
+    let units = try #require(json["access_units"]).items
+    #expect(units.count == 4)
+    #expect(units.allSatisfy { $0["frame_num"] == .null && $0["pic_order_cnt"] == .null })
+    #expect(units.allSatisfy { $0["output_index"] == .null })
+    #expect(json["summary"]?["frame_count"]?.int == 4)
+    #expect(json["nal_units"]?.items.first?["slice"]?.text == "P")
+    #expect(json["nal_units"]?.items.first?["slice_qp"] == .null)
+  }
+
+  @Test func aStreamThatBeginsAnywhereIsReported() throws {
+    let whole = InspectReportTests.small
+    for start in 1..<whole.count - 60 {
+      let json = try report(Array(whole[start...]))
+      #expect(json["source"]?["size"]?.int == whole.count - start)
+    }
+  }
+}
