@@ -7,7 +7,8 @@
   X(av_md5_final) X(av_md5_init) X(av_md5_update) X(av_opt_set) X(av_opt_set_dict_val) \
   X(av_opt_set_double) X(av_opt_set_int) X(av_pix_fmt_desc_get) X(avutil_version)
 #define AVCODEC_FUNCTIONS(X) \
-  X(av_new_packet) X(av_packet_alloc) X(av_packet_free) X(av_packet_unref) \
+  X(av_bsf_alloc) X(av_bsf_free) X(av_bsf_get_by_name) X(av_bsf_init) X(av_bsf_receive_packet) \
+  X(av_bsf_send_packet) X(av_new_packet) X(av_packet_alloc) X(av_packet_free) X(av_packet_unref) \
   X(avcodec_alloc_context3) X(avcodec_find_decoder) X(avcodec_find_encoder) \
   X(avcodec_find_encoder_by_name) X(avcodec_flush_buffers) X(avcodec_free_context) \
   X(avcodec_open2) X(avcodec_receive_frame) X(avcodec_receive_packet) X(avcodec_send_frame) \

@@ -138,8 +138,9 @@ struct SEIParser {
     }
   }
 
-  /// Records the first bytes of a payload that is not understood, as hexadecimal digits.
+  /// Records the first bytes of what is not understood, as hexadecimal digits.
   func recordBytes(_ reader: inout BitReader) {
+    reader.alignToByte()
     guard reader.record != nil, reader.bitsLeft > 0 else { return }
     let bytes = reader.bytesAhead(limit: Self.shownBytes)
     reader.record?.add("data", hex(bytes))

@@ -3,11 +3,12 @@ extension SEIParser {
   /// `buffering_period()` (H.264 §D.1.2). The arrays hold the values for the NAL HRD and then those
   /// for the VCL HRD, as far as the sequence parameter set has these.
   mutating func parseBufferingPeriod(_ reader: inout BitReader) throws(SyntaxError) {
+    let start = reader.position
     let id = try reader.ue("seq_parameter_set_id", within: 0...31)
-    guard !isNested else { return recordRest(&reader) }
+    guard !isNested else { return recordBytes(&reader) }
     guard let set = parameterSets.sequenceParameterSet(id) else {
-      throw SyntaxError(
-        "seq_parameter_set_id", at: reader.position, .missingSequenceParameterSet(id))
+      recordBytes(&reader)
+      throw SyntaxError("seq_parameter_set_id", at: start, .missingSequenceParameterSet(id))
     }
     active = set
     reader.record?.beginLoop()
@@ -67,10 +68,5 @@ extension SEIParser {
       }
     }
     if timeOffsetLength > 0 { _ = try reader.i(timeOffsetLength, "time_offset") }
-  }
-
-  private func recordRest(_ reader: inout BitReader) {
-    reader.alignToByte()
-    recordBytes(&reader)
   }
 }

@@ -22,10 +22,10 @@ package struct SequenceParameterSet: Equatable, Sendable {
   package var bitDepthChromaMinus8 = 0
   package var qpprimeYZeroTransformBypass = false
   package var scalingMatrix: ScalingMatrix?
-  /// 4 to 16, up to 32 in a broken stream.
+  /// 4 to 16, or more in a broken stream.
   package var log2MaxFrameNum = 4
   package var picOrderCntType = 0
-  /// 4 to 16, up to 32 in a broken stream.
+  /// 4 to 16, or more in a broken stream.
   package var log2MaxPicOrderCntLsb = 4
   package var deltaPicOrderAlwaysZero = false
   package var offsetForNonRefPic = 0
@@ -71,7 +71,7 @@ extension SequenceParameterSet {
     if Self.profilesWithChromaFormat.contains(profileIDC) {
       try parseSampleFormat(&reader)
     }
-    log2MaxFrameNum = try reader.ue("log2_max_frame_num_minus4", in: 0...12, within: 0...28) + 4
+    log2MaxFrameNum = try reader.ue("log2_max_frame_num_minus4", in: 0...12) + 4
     try parsePicOrderCnt(&reader)
     maxNumRefFrames = try reader.ue("max_num_ref_frames", in: 0...16)
     gapsInFrameNumValueAllowed = try reader.flag("gaps_in_frame_num_value_allowed_flag")
@@ -122,7 +122,7 @@ extension SequenceParameterSet {
     switch picOrderCntType {
     case 0:
       log2MaxPicOrderCntLsb =
-        try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12, within: 0...28) + 4
+        try reader.ue("log2_max_pic_order_cnt_lsb_minus4", in: 0...12) + 4
     case 1:
       deltaPicOrderAlwaysZero = try reader.flag("delta_pic_order_always_zero_flag")
       offsetForNonRefPic = try reader.se("offset_for_non_ref_pic")

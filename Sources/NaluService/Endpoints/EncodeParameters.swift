@@ -1,4 +1,5 @@
 internal import Codec
+internal import H264
 
 /// The parameters of `/encode`.
 enum EncodeParameters {

@@ -53,5 +53,5 @@ package struct OperationContext: Sendable {
 
 extension MediaEndpoint {
   /// Everything that Nalu does to an upload.
-  package static let all: [MediaEndpoint] = [.encode, .decode]
+  package static let all: [MediaEndpoint] = [.inspect, .encode, .decode]
 }

@@ -1,3 +1,5 @@
+internal import H264
+
 /// How the text of a parameter is read.
 package struct ParameterKind<Value: Sendable>: Sendable {
   package let expectation: String
@@ -10,20 +12,6 @@ package struct ParameterKind<Value: Sendable>: Sendable {
     self.expectation = expectation
     self.schema = schema
     self.parse = parse
-  }
-}
-
-/// A fraction in lowest terms: a frame rate, a sample aspect ratio.
-package struct Ratio: Equatable, Sendable {
-  package let numerator: Int
-  package let denominator: Int
-
-  /// Both must be above 0.
-  package init(_ numerator: Int, _ denominator: Int) {
-    var (a, b) = (numerator, denominator)
-    while b != 0 { (a, b) = (b, a % b) }
-    self.numerator = numerator / a
-    self.denominator = denominator / a
   }
 }
 
@@ -98,7 +86,7 @@ extension ParameterKind {
 extension ParameterKind<Ratio> {
   /// Frames per second: `25`, `30000/1001`, `12.5`; `23.976`, `29.97`, `59.94` and `119.88` mean
   /// n·1000/1001.
-  package static func rate(atMost highest: Int) -> ParameterKind {
+  static func rate(atMost highest: Int) -> ParameterKind {
     ParameterKind(
       "a frame rate above 0 and at most \(highest), such as 25, 30000/1001 or 29.97",
       schema: .pattern(#"^[0-9]+(\.[0-9]+|/[0-9]+)?$"#, example: "30000/1001")
@@ -110,7 +98,7 @@ extension ParameterKind<Ratio> {
   }
 
   /// A sample aspect ratio: `4:3` or `4/3`, each part from 1 to 65535 (H.264 §E.2.1).
-  package static var aspectRatio: ParameterKind {
+  static var aspectRatio: ParameterKind {
     ParameterKind(
       "a ratio such as 4:3, each part from 1 to 65535",
       schema: .pattern("^[0-9]+[:/][0-9]+$", example: "4:3")
@@ -118,7 +106,7 @@ extension ParameterKind<Ratio> {
       let parts = text.split(separator: text.contains(":") ? ":" : "/", maxSplits: 1)
         .compactMap { decimalInteger($0) }
       guard parts.count == 2, parts.allSatisfy({ (1...65535).contains($0) }) else { return nil }
-      return Ratio(parts[0], parts[1])
+      return Ratio(parts[0], parts[1]).reduced
     }
   }
 }
@@ -160,17 +148,17 @@ package func scaledBits(_ text: some StringProtocol) -> Int? {
 
 private func frameRate(_ text: String) -> Ratio? {
   let ntsc = ["23.976": 24, "29.97": 30, "59.94": 60, "119.88": 120]
-  if let nominal = ntsc[text] { return Ratio(nominal * 1000, 1001) }
+  if let nominal = ntsc[text] { return Ratio(nominal * 1000, 1001).reduced }
   if text.contains("/") {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       .compactMap { decimalInteger($0) }
     guard parts.count == 2, parts.allSatisfy({ (1...1_000_000_000).contains($0) }) else {
       return nil
     }
-    return Ratio(parts[0], parts[1])
+    return Ratio(parts[0], parts[1]).reduced
   }
   guard let number = exactDecimal(text), number.numerator > 0 else { return nil }
-  return Ratio(number.numerator, number.denominator)
+  return Ratio(number.numerator, number.denominator).reduced
 }
 
 /// `12`, `12.5`: digits with at most six decimals, as numerator and power of ten.

@@ -2,7 +2,7 @@ internal import Codec
 internal import H264
 
 /// What a stream takes of a level (H.264 tables ).
-struct LevelDemand: Equatable, Sendable {
+struct EncodeDemand: Equatable, Sendable {
   var widthInMbs: Int
   var heightInMbs: Int
   var frameRate: Rational
@@ -56,10 +56,10 @@ extension EncodeSettings {
   func codedLevel(of video: RawVideo) throws(Problem) -> String? {
     guard let level else {
       return bitrateChanges.isEmpty
-        ? nil : levelDemand(of: video, frames: presetFrames).lowestLevel?.name
+        ? nil : encodeDemand(of: video, frames: presetFrames).lowestLevel?.name
     }
     guard let wanted = Level.all.first(where: { $0.name == level }) else { return nil }
-    let demand = levelDemand(of: video, frames: explicitFrames)
+    let demand = encodeDemand(of: video, frames: explicitFrames)
     guard let excess = demand.excess(over: wanted) else { return level }
     let advice =
       demand.lowestLevel.map { "the lowest level that fits is \($0.name)" }
@@ -73,18 +73,18 @@ extension EncodeSettings {
   /// Where a level leaves little room for reference frames, the preset gives way.
   func limitPictures(of settings: inout VideoEncoder.Settings, _ video: RawVideo) {
     guard let name = level, let wanted = Level.all.first(where: { $0.name == name }) else { return }
-    let room = wanted.maxDpbFrames(frameSizeInMbs: levelDemand(of: video, frames: 1).frameSizeInMbs)
+    let room = wanted.maxDpbFrames(frameSizeInMbs: encodeDemand(of: video, frames: 1).frameSizeInMbs)
     // libx264 takes four frames for B-frames as references, two for B-frames.
     if room < 4 { settings.bframePyramid = false }
     if room < 2 { settings.bframes = 0 }
   }
 
-  private func levelDemand(of video: RawVideo, frames: Int) -> LevelDemand {
+  private func encodeDemand(of video: RawVideo, frames: Int) -> EncodeDemand {
     let isInterlaced = interlacing?.fieldOrder != nil
     let pairRows = (video.height + 31) / 32
     let rates = bitrateChanges.map(\.bitrate) + [bufferModel?.maxRate, bitrate].compactMap(\.self)
     let sizes = bitrateChanges.map(\.bitrate) + [bufferModel?.size].compactMap(\.self)
-    return LevelDemand(
+    return EncodeDemand(
       widthInMbs: (video.width + 15) / 16,
       heightInMbs: isInterlaced ? 2 * pairRows : (video.height + 15) / 16,
       frameRate: codedFrameRate, isInterlaced: isInterlaced, frames: frames, bitRate: rates.max(),

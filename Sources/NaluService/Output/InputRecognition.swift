@@ -54,7 +54,7 @@ struct InputRecognition: Sendable {
     switch header.type {
     case .idrSlice, .sps, .pps:
       // §7.4.1: never with nal_ref_idc 0.
-      if header.refIDC == 0 || evidence == .none { return .contrary }
+      if evidence == .none || header.refIDC == 0 && evidence == .weak { return .contrary }
     case .nonIDRSlice:
       if evidence == .none { return .contrary }
     default:

@@ -1,3 +1,4 @@
+import H264
 import Testing
 
 @testable import NaluService
