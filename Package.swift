@@ -50,10 +50,22 @@ let package = Package(
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
     .testTarget(
       name: "CodecTests", dependencies: ["Codec", "CFFmpeg", "Platform"], swiftSettings: house),
-    .testTarget(name: "HTTPTests", dependencies: ["HTTP", "Platform"], swiftSettings: house),
+    .testTarget(
+      name: "HTTPTests", dependencies: ["HTTP", "CMicroHTTPD", "TestSupport", "Platform"],
+      swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
-      dependencies: ["NaluService", "H264", "Codec", "HTTP", "Platform"], swiftSettings: house),
+      dependencies: ["NaluService", "H264", "Codec", "HTTP", "TestSupport", "Platform"],
+      swiftSettings: house),
+    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )
+
+// libFuzzer brings their main function, so a plain build could not link them.
+if Context.environment["NALU_FUZZ"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "SyntaxFuzz", dependencies: ["H264"], path: "Fuzz/Syntax",
+      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
+}

@@ -1,5 +1,5 @@
-// The one door to libmicrohttpd: its header, its variadic calls wrapped, and what of the C library
-// Swift does not see.
+// The one door to libmicrohttpd and the GnuTLS beneath it: their headers, and the variadic calls
+// wrapped.
 #ifndef NALU_CMICROHTTPD_SHIM_H
 #define NALU_CMICROHTTPD_SHIM_H
 
@@ -9,6 +9,8 @@
 #include <sys/types.h>
 #include <sys/socket.h>
 #include <microhttpd.h>
+#include <gnutls/gnutls.h>
+#include <gnutls/abstract.h>
 
 /// Where libmicrohttpd's log lines go.
 struct nalu_http_logger {
@@ -45,6 +47,18 @@ static inline const struct sockaddr *nalu_http_client_address(struct MHD_Connect
   return info ? info->client_addr : NULL;
 }
 
+/// Has libmicrohttpd look at the connection within a second. On the connection's I/O thread only.
+static inline void nalu_http_look_soon(struct MHD_Connection *connection) {
+  MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 1u);
+}
+
+/// The TLS session of the connection, or NULL. To be used only on the connection's I/O thread.
+static inline gnutls_session_t nalu_http_session(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+  return info ? (gnutls_session_t)info->tls_session : NULL;
+}
+
 /// What the NOTIFY_CONNECTION callback stored for the connection.
 static inline void *nalu_http_connection_context(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
@@ -66,6 +80,5 @@ static inline void nalu_http_forbid_chunks(struct MHD_Response *response) {
 
 static const uint64_t nalu_http_size_unknown = MHD_SIZE_UNKNOWN;
 static const ssize_t nalu_http_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
-static const ssize_t nalu_http_end_with_error = MHD_CONTENT_READER_END_WITH_ERROR;
 
 #endif

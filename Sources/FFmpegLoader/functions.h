@@ -1,18 +1,62 @@
 // The functions of FFmpeg that Codec calls, by library; the linker names one that is missing here.
+
 #define AVUTIL_FUNCTIONS(X) \
-  X(av_buffer_alloc) X(av_buffer_create) X(av_buffer_ref) X(av_dict_free) X(av_dict_set) \
-  X(av_frame_alloc) X(av_frame_copy_props) X(av_frame_free) X(av_frame_get_buffer) \
-  X(av_frame_get_side_data) X(av_free) X(av_get_pix_fmt_name) X(av_image_get_buffer_size) \
-  X(av_image_get_linesize) X(av_log_format_line2) X(av_log_set_callback) X(av_md5_alloc) \
-  X(av_md5_final) X(av_md5_init) X(av_md5_update) X(av_opt_set) X(av_opt_set_dict_val) \
-  X(av_opt_set_double) X(av_opt_set_int) X(av_pix_fmt_desc_get) X(avutil_version)
+  X(av_buffer_alloc) \
+  X(av_buffer_create) \
+  X(av_buffer_ref) \
+  X(av_dict_free) \
+  X(av_dict_set) \
+  X(av_frame_alloc) \
+  X(av_frame_copy_props) \
+  X(av_frame_free) \
+  X(av_frame_get_buffer) \
+  X(av_frame_get_side_data) \
+  X(av_free) \
+  X(av_get_pix_fmt_name) \
+  X(av_image_get_buffer_size) \
+  X(av_image_get_linesize) \
+  X(av_log_format_line2) \
+  X(av_log_set_callback) \
+  X(av_md5_alloc) \
+  X(av_md5_final) \
+  X(av_md5_init) \
+  X(av_md5_update) \
+  X(av_opt_set) \
+  X(av_opt_set_dict_val) \
+  X(av_opt_set_double) \
+  X(av_opt_set_int) \
+  X(av_pix_fmt_desc_get) \
+  X(avutil_version)
+
 #define AVCODEC_FUNCTIONS(X) \
-  X(av_bsf_alloc) X(av_bsf_free) X(av_bsf_get_by_name) X(av_bsf_init) X(av_bsf_receive_packet) \
-  X(av_bsf_send_packet) X(av_new_packet) X(av_packet_alloc) X(av_packet_free) X(av_packet_unref) \
-  X(avcodec_alloc_context3) X(avcodec_find_decoder) X(avcodec_find_encoder) \
-  X(avcodec_find_encoder_by_name) X(avcodec_flush_buffers) X(avcodec_free_context) \
-  X(avcodec_open2) X(avcodec_receive_frame) X(avcodec_receive_packet) X(avcodec_send_frame) \
-  X(avcodec_send_packet) X(avcodec_version)
+  X(av_bsf_alloc) \
+  X(av_bsf_free) \
+  X(av_bsf_get_by_name) \
+  X(av_bsf_init) \
+  X(av_bsf_receive_packet) \
+  X(av_bsf_send_packet) \
+  X(av_new_packet) \
+  X(av_packet_alloc) \
+  X(av_packet_free) \
+  X(av_packet_unref) \
+  X(avcodec_alloc_context3) \
+  X(avcodec_find_decoder) \
+  X(avcodec_find_encoder) \
+  X(avcodec_find_encoder_by_name) \
+  X(avcodec_flush_buffers) \
+  X(avcodec_free_context) \
+  X(avcodec_open2) \
+  X(avcodec_receive_frame) \
+  X(avcodec_receive_packet) \
+  X(avcodec_send_frame) \
+  X(avcodec_send_packet) \
+  X(avcodec_version)
+
 #define SWSCALE_FUNCTIONS(X) \
-  X(sws_alloc_context) X(sws_freeContext) X(sws_getCoefficients) X(sws_init_context) \
-  X(sws_scale_frame) X(sws_setColorspaceDetails) X(swscale_version)
+  X(sws_alloc_context) \
+  X(sws_freeContext) \
+  X(sws_getCoefficients) \
+  X(sws_init_context) \
+  X(sws_scale_frame) \
+  X(sws_setColorspaceDetails) \
+  X(swscale_version)

@@ -130,7 +130,9 @@ package enum Sockets {
     // would not do: libmicrohttpd shuts down writing, which sends FIN, before it closes.
     var nowhere = sockaddr()
     nowhere.sa_family = sa_family_t(AF_UNSPEC)
-    connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size))
+    if connect(descriptor, &nowhere, socklen_t(MemoryLayout<sockaddr>.size)) != 0 {
+      endBoth(descriptor)
+    }
   }
 
   /// Lets the kernel find peers that vanished without a word: after about a minute.

@@ -2,6 +2,7 @@ import Glibc
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Clients that are too slow, one way or another.
 @Suite struct DeadlineTests {
@@ -60,6 +61,19 @@ import Testing
     #expect(reply.isComplete)
     #expect(client.readsToTheEnd())
     #expect(eventually { uploads.all.first?.outcomes == [.timedOut] })
+  }
+
+  /// What has been answered is answered, though the rest of the upload never comes.
+  @Test func givesTheAnswerWhenTheRestOfTheUploadStalls() throws {
+    let server = try Server(
+      configuration { $0.uploadStallTimeout = .milliseconds(300) },
+      handler: Service { _, exchange in .receive(Impatient(exchange)) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    let reply = client.request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
+    #expect(reply.status == 422)
+    #expect(reply.isComplete)
+    #expect(client.readsToTheEnd())
   }
 
   /// A byte now and then is progress, but not at the rate that is asked for.

@@ -3,6 +3,7 @@ import Glibc
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Clients that leave, and servers that stop, while connections sleep.
 @Suite struct DisconnectTests {

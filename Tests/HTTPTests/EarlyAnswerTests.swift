@@ -2,6 +2,7 @@ import Dispatch
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Answers that come before the upload has ended.
 @Suite struct EarlyAnswerTests {

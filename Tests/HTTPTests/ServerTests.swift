@@ -1,6 +1,7 @@
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Requests with and without bodies, as clients send them.
 @Suite struct ServerTests {
@@ -94,8 +95,13 @@ import Testing
     #expect(sized.text == expected)
     #expect(sized.header("content-length") == "350")
     // An HTTP/1.0 client has no chunks: the connection's end is the body's.
-    let old = client.request("GET / HTTP/1.0\r\n\r\n")
+    let oldClient = Client(port: server.port)
+    let old = oldClient.request("GET / HTTP/1.0\r\n\r\n")
     #expect(old.text == expected)
     #expect(old.isComplete)
+    // The server has closed it, whatever the client does.
+    #expect(eventually { server.openConnections == 1 })
+    client.hangUp()
+    oldClient.hangUp()
   }
 }

@@ -1,6 +1,7 @@
 import HTTP
 import Platform
 import Testing
+import TestSupport
 
 /// Forms of a request that a proxy in front might read otherwise than the server behind.
 @Suite struct StrictnessTests {

@@ -1,7 +1,9 @@
 extension SequenceParameterSet {
-  package var maxFrameNum: Int { 1 << log2MaxFrameNum }
+  /// At most 2^32, whatever a broken stream says.
+  package var maxFrameNum: Int { 1 << min(log2MaxFrameNum, 32) }
 
-  package var maxPicOrderCntLsb: Int { 1 << log2MaxPicOrderCntLsb }
+  /// At most 2^32, whatever a broken stream says.
+  package var maxPicOrderCntLsb: Int { 1 << min(log2MaxPicOrderCntLsb, 32) }
 
   /// ChromaArrayType: chroma_format_idc, but 0 when the colour planes are coded separately.
   package var chromaArrayType: Int { separateColourPlane ? 0 : chromaFormatIDC }

@@ -36,6 +36,7 @@ extension Exchange {
         return nil
       }
       reader.response = response
+      flow.endsWithConnection = flow.isOld && length == nil
       if flow.isHead && length == nil {
         // libmicrohttpd 0.9.75 ends even the absent body of a HEAD with a last chunk, which would
         // be read as the next answer. As HTTP/1.0 it sends none, and ends the connection.
@@ -84,15 +85,15 @@ private final class BodyReader {
     self.length = length
   }
 
-  /// Returns the count of bytes put into `buffer`, or one of libmicrohttpd's codes; 0 only when
-  /// the connection was put to sleep.
+  /// Returns the count of bytes put into `buffer`, or libmicrohttpd's code for the end; 0 only
+  /// when the connection was put to sleep.
   func read(into buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
-    if hasEnded { return end() }
+    if hasEnded { return end(buffer) }
     let mayGoOn = exchange.state.withLock { state in
       state.isSignalled = false
       return state.ending == nil
     }
-    guard mayGoOn else { return nalu_http_end_with_error }
+    guard mayGoOn else { return fail(buffer) }
     var output = OutputSpan(buffer: buffer, initializedCount: 0)
     let result = source.read(into: &output)
     let count = output.finalize(for: buffer)
@@ -101,31 +102,37 @@ private final class BodyReader {
     case .some where count > 0, .waiting where count > 0:
       return count
     case .waiting:
-      return exchange.state.withLock { exchange.sleep(&$0) } ? 0 : nalu_http_end_with_error
+      return exchange.state.withLock { exchange.sleep(&$0) } ? 0 : fail(buffer)
     case .end:
       hasEnded = true
-      return count > 0 ? count : end()
+      return count > 0 ? count : end(buffer)
     case .some, .failed:
-      return fail()
+      return fail(buffer)
     }
   }
 
-  private func end() -> Int {
-    if let length, produced < length { return fail() }
+  private func end(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+    if let length, produced < length { return fail(buffer) }
     for (name, value) in source.trailers {
       MHD_add_response_footer(response, name, Response.clean(value))
     }
     return nalu_http_end_of_stream
   }
 
-  private func fail() -> Int {
+  /// Ends the connection without a clean end of the body.
+  ///
+  /// The code that libmicrohttpd has for this makes it close the connection, but not look at it
+  /// again soon, and the descriptor stays open. Sending on the socket, which `abort` made useless,
+  /// fails in the way that is cleaned up at once: one byte is offered, and goes nowhere.
+  private func fail(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
     exchange.abort()
-    return nalu_http_end_with_error
+    buffer[0] = 0
+    return 1
   }
 }
 
 private let readBody: MHD_ContentReaderCallback = { context, _, buffer, room in
-  guard let context, let buffer else { return nalu_http_end_with_error }
+  guard let context, let buffer, room > 0 else { return nalu_http_end_of_stream }
   let reader = Unmanaged<BodyReader>.fromOpaque(context).takeUnretainedValue()
   return buffer.withMemoryRebound(to: UInt8.self, capacity: room) { start in
     reader.read(into: UnsafeMutableBufferPointer(start: start, count: room))

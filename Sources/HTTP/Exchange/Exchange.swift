@@ -41,8 +41,10 @@ package final class Exchange {
     var isAnswered = false
     /// The answer, until the I/O thread takes it.
     var answer: Response?
-    /// An answer that comes too early for libmicrohttpd; written when it lets go of the connection.
+    /// An answer that comes too early for libmicrohttpd: it is written past it, when it lets go of
+    /// the connection or does not hear from the client.
     var lastWord: Response?
+    var hasSaidLastWord = false
     /// How the exchange is to end; once set, callbacks refuse to go on.
     var ending: Outcome?
     /// Bytes of the upload to come; nil when that is not known.
@@ -151,7 +153,8 @@ package final class Exchange {
   func end(_ outcome: Outcome, _ state: inout State) {
     guard state.stage != .over, state.ending == nil else { return }
     state.ending = outcome
-    if state.lastWord != nil {
+    if state.hasSaidLastWord {
+      // Not to lose what was written.
       Sockets.endReading(connection.descriptor)
     } else if outcome == .clientGone {
       Sockets.endBoth(connection.descriptor)

@@ -19,6 +19,10 @@ struct Flow {
   /// The connection ends although the client may be sending: it must not be reset.
   var lingers = false
   var isHead = false
+  /// HTTP/1.0
+  var isOld = false
+  /// The end of the connection is that of the answer's body.
+  var endsWithConnection = false
 
   init(target: UnsafePointer<CChar>?) {
     self.target = target
@@ -66,6 +70,7 @@ extension Exchange {
     request.remoteAddress = connection.remoteAddress
     flow.target = nil
     flow.isHead = request.method == "HEAD"
+    flow.isOld = request.version == "HTTP/1.0"
     publish(request)
 
     if let violation = head.violation {
@@ -108,7 +113,7 @@ extension Exchange {
     enum Use { case end, discard, offer }
     let use = state.withLock { state -> Use in
       state.isSignalled = false
-      if state.ending != nil || state.lastWord != nil { return .end }
+      if state.ending != nil || state.lastWord != nil || state.hasSaidLastWord { return .end }
       return state.isAnswered ? .discard : .offer
     }
     let taken: Int
@@ -184,30 +189,32 @@ extension Exchange {
 
   /// libmicrohttpd is done with the request. The socket is still open.
   func completed(_ code: MHD_RequestTerminationCode) {
-    struct Rest {
-      var ending: Outcome?
-      var lastWord: Response?
-      var answer: Response?
-      var wasAnswering: Bool
-    }
     let rest = state.withLock { state in
-      let rest = Rest(
-        ending: state.ending, lastWord: state.lastWord, answer: state.answer,
-        wasAnswering: state.stage == .answering)
+      let rest = state
       state.stage = .over
       state.isSuspended = false
       state.lastWord = nil
       state.answer = nil
       return rest
     }
-    var outcome = rest.ending ?? Outcome(code, connection.descriptor)
-    if outcome == .delivered && !rest.wasAnswering { outcome = .aborted }
+    var hasSaidLastWord = rest.hasSaidLastWord
     if let lastWord = rest.lastWord {
-      let isWritten = connection.write(lastWord, isHead: flow.isHead)
-      flow.lingers = isWritten
-      if isWritten && rest.ending == nil { outcome = .delivered }
+      hasSaidLastWord = connection.write(lastWord, isHead: flow.isHead)
     }
-    if flow.lingers {
+    var outcome = rest.ending ?? Outcome(code, connection.descriptor)
+    if rest.ending == nil {
+      if hasSaidLastWord {
+        outcome = .delivered
+      } else if outcome == .delivered && rest.stage != .answering {
+        outcome = .aborted
+      }
+    }
+    if code != .REQUEST_TERMINATED_COMPLETED_OK || flow.endsWithConnection {
+      // libmicrohttpd 0.9.75 closes the connection, but after some errors, and after a body that
+      // ends with the connection, it does not look at it again: the descriptor would stay open.
+      nalu_http_look_soon(connection.handle)
+    }
+    if flow.lingers || hasSaidLastWord {
       server.lingering.take(connection.descriptor)
     }
     connection.ended(self)

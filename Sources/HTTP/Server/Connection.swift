@@ -7,6 +7,8 @@ final class Connection {
   let handle: OpaquePointer
   let descriptor: Int32
   let remoteAddress: String
+  /// What the client is shown; GnuTLS borrows it for as long as the connection is open.
+  let certificate: LoadedCertificate?
   private let state: Lock<State>
 
   private struct State {
@@ -24,6 +26,7 @@ final class Connection {
   init(_ server: ServerCore, _ handle: OpaquePointer) {
     self.server = server
     self.handle = handle
+    certificate = server.certificate
     descriptor = nalu_http_descriptor(handle)
     remoteAddress = nalu_http_client_address(handle).map { Sockets.text(of: $0) } ?? ""
     state = Lock(State(pace: Pace(allowance: server.configuration.headerTimeout)))
@@ -69,7 +72,9 @@ final class Connection {
     case .idle:
       break
     case .tooLate(let isFresh):
-      let answer = isFresh ? server.tooSlow(Request()) : nil
+      // A TLS session could be written to only on the I/O thread.
+      let isPlain = !server.configuration.isEncrypted
+      let answer = isFresh && isPlain ? server.tooSlow(Request()) : nil
       state.withLock { state in
         guard !state.isClosed, state.exchange == nil else { return }
         // Nobody else writes: no request has been read.
@@ -108,12 +113,24 @@ final class Connection {
     exchange.map { exchange in exchange.state.withLock { exchange.end(outcome, &$0) } }
   }
 
-  /// Writes a whole answer past libmicrohttpd, which must not be writing itself; false when it
-  /// does not fit into the kernel's buffer or cannot be written.
+  /// Writes a whole answer past libmicrohttpd, on its I/O thread or when it has nothing to write;
+  /// false when it is streamed, does not fit into the kernel's buffer, or cannot be written.
   func write(_ answer: Response, isHead: Bool) -> Bool {
-    guard !server.configuration.isEncrypted else { return false }
+    if case .stream = answer.body { return false }
     let bytes = answer.serialized(isHead: isHead)
-    return Sockets.send(descriptor, bytes.span) == bytes.count
+    guard server.configuration.isEncrypted else {
+      return Sockets.send(descriptor, bytes.span) == bytes.count
+    }
+    guard let session = nalu_http_session(handle) else { return false }
+    var done = 0
+    while done < bytes.count {
+      let sent = bytes[done...].withUnsafeBytes {
+        gnutls_record_send(session, $0.baseAddress, $0.count)
+      }
+      guard sent > 0 else { return false }
+      done += sent
+    }
+    return true
   }
 }
 

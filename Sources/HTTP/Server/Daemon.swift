@@ -8,8 +8,6 @@ final class Daemon {
   private let core: ServerCore
   private let log: LogContext
   private let logger: UnsafeMutablePointer<nalu_http_logger>
-  private let certificate: UnsafeMutablePointer<CChar>?
-  private let key: UnsafeMutablePointer<CChar>?
   private let handle: OpaquePointer
   private var isAccepting = true
 
@@ -20,34 +18,21 @@ final class Daemon {
     let logger = UnsafeMutablePointer<nalu_http_logger>.allocate(capacity: 1)
     logger.initialize(
       to: nalu_http_logger(line: logLine, context: Unmanaged.passUnretained(log).toOpaque()))
-    let certificate = configuration.certificate.map { strdup($0.certificate) } ?? nil
-    let key = configuration.certificate.map { strdup($0.key) } ?? nil
-
-    var options = Daemon.options(
+    let options = Daemon.options(
       configuration, listener: listener, core: Unmanaged.passUnretained(core).toOpaque())
-    if let certificate, let key {
-      options.insert(
-        MHD_OptionItem(option: .HTTPS_MEM_CERT, value: 0, ptr_value: certificate), at: 0)
-      options.insert(MHD_OptionItem(option: .HTTPS_MEM_KEY, value: 0, ptr_value: key), at: 0)
-    }
     var flags =
       MHD_USE_EPOLL_INTERNAL_THREAD.rawValue | MHD_ALLOW_SUSPEND_RESUME.rawValue
       | MHD_USE_ERROR_LOG.rawValue
     if configuration.isEncrypted { flags |= MHD_USE_TLS.rawValue }
     guard let handle = nalu_http_start(flags, handleRequest, nil, logger, options) else {
       Sockets.close(listener)
-      free(certificate)
-      free(key)
       logger.deallocate()
-      throw configuration.isEncrypted
-        ? .certificate(log.lastLine ?? "") : .library(log.lastLine ?? "")
+      throw .library(log.lastLine ?? "")
     }
     self.core = core
     self.port = port
     self.log = log
     self.logger = logger
-    self.certificate = certificate
-    self.key = key
     self.handle = handle
   }
 
@@ -75,6 +60,11 @@ final class Daemon {
     if configuration.ioThreads > 1 {
       options.append(number(.THREAD_POOL_SIZE, configuration.ioThreads))
     }
+    if configuration.isEncrypted {
+      let function = unsafeBitCast(chooseCertificate, to: UnsafeMutableRawPointer.self)
+      options.append(
+        MHD_OptionItem(option: .HTTPS_CERT_CALLBACK, value: 0, ptr_value: function))
+    }
     options.append(number(.END, 0))
     return options
   }
@@ -89,8 +79,6 @@ final class Daemon {
   /// Ends everything. No connection may be suspended, nor be about to be.
   func stop() {
     MHD_stop_daemon(handle)
-    free(certificate)
-    free(key)
     logger.deallocate()
   }
 }

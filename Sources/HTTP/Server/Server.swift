@@ -12,7 +12,7 @@ package final class Server {
   package init(
     _ configuration: Configuration, handler: any RequestHandler
   ) throws(ServerError) {
-    let core = ServerCore(configuration, handler)
+    let core = try ServerCore(configuration, handler)
     self.core = core
     daemon = try Daemon(core)
     sweep = Sweep(core)
@@ -26,6 +26,13 @@ package final class Server {
   package var port: UInt16 { daemon.port }
 
   package var openConnections: Int { core.openConnections }
+
+  /// Shows another certificate to connections that come from now on; a server that began without
+  /// one stays without.
+  package func replaceCertificate(_ certificate: Certificate) throws(ServerError) {
+    guard core.configuration.isEncrypted else { return }
+    core.certificate = try LoadedCertificate(certificate)
+  }
 
   /// Refuses new connections; those that exist go on.
   package func stopAccepting() {

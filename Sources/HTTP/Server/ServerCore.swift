@@ -11,9 +11,16 @@ final class ServerCore: Sendable {
   private struct State {
     var connections: [OpaquePointer: Connection] = [:]
     var isStopping = false
+    var certificate: LoadedCertificate?
   }
 
-  init(_ configuration: Server.Configuration, _ handler: any RequestHandler) {
+  init(
+    _ configuration: Server.Configuration, _ handler: any RequestHandler
+  ) throws(ServerError) {
+    if let pem = configuration.certificate {
+      let certificate = try LoadedCertificate(pem)
+      state.withLock { $0.certificate = certificate }
+    }
     self.configuration = configuration
     self.handler = handler
     lingering = Lingering(limit: configuration.drainLimit)
@@ -22,6 +29,12 @@ final class ServerCore: Sendable {
   /// All open connections.
   func connections() -> [Connection] {
     state.withLock { Array($0.connections.values) }
+  }
+
+  /// What new connections are shown.
+  var certificate: LoadedCertificate? {
+    get { state.withLock { $0.certificate } }
+    set { state.withLock { $0.certificate = newValue } }
   }
 
   var openConnections: Int {

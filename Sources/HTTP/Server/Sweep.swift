@@ -58,20 +58,33 @@ extension Exchange {
   }
 
   /// An answer waits for the I/O thread, which hears nothing from a client that has stopped
-  /// sending: its reading is ended.
+  /// sending: it is written from here, and reading is ended.
+  ///
+  /// The I/O thread does not write at this stage, and GnuTLS lets one thread write while another
+  /// reads.
   private func insist(_ state: inout State) {
     state.sweepsSinceLastWord += 1
-    if state.sweepsSinceLastWord > 1 && !state.isSuspended {
-      Sockets.endReading(connection.descriptor)
+    guard state.sweepsSinceLastWord > 1, !state.isSuspended, let lastWord = state.lastWord else {
+      return
     }
+    state.lastWord = nil
+    state.hasSaidLastWord = connection.write(lastWord, isHead: false)
+    Sockets.endReading(connection.descriptor)
   }
 
   private func timeOut() {
-    let answer = server.tooSlow(request)
+    let tooSlow = server.tooSlow(request)
     state.withLock { state in
-      if state.stage == .head || state.stage == .receiving && !state.isAnswered {
-        state.lastWord = answer
-      }
+      guard state.ending == nil else { return }
+      let lastWord: Response? =
+        switch state.stage {
+        case .receiving where state.isAnswered: state.answer
+        case .receiving: tooSlow
+        // libmicrohttpd may be writing an answer of its own, which a TLS session would not bear.
+        case .head: server.configuration.isEncrypted ? nil : tooSlow
+        case .waiting, .answering, .over: nil
+        }
+      if let lastWord { state.hasSaidLastWord = connection.write(lastWord, isHead: false) }
       end(.timedOut, &state)
     }
   }

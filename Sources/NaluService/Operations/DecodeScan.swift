@@ -203,13 +203,14 @@ extension DecodeUnitReader {
       DecodeIndex.ParameterSet(name: name, offset: unit.offset, size: unit.size))
   }
 
+  /// Looks for a recovery point among the messages of an SEI NAL unit (H.264 §D.1.8).
   private mutating func readSEI(_ bytes: Span<UInt8>) {
     rbsp.load(bytes, headerSize: 1)
     let payload = rbsp.bytes
     var bits = BitReader(payload.span)
     let messages = SEIMessage.parseAll(&bits, active: nil, parameterSets: parameterSets)
-    for message in messages {
-      if let point = message.recoveryPoint { recoveryFrameCount = point.recoveryFrameCnt }
+    if let point = messages.lazy.compactMap(\.recoveryPoint).first {
+      recoveryFrameCount = point.recoveryFrameCnt
     }
   }
 

@@ -3,7 +3,7 @@ internal import H264
 /// Bits per second of a stream whose frames have all the same duration.
 struct BitRateMeter: Sendable {
   /// Frames per second: fixed when the first frame is added.
-  private(set) var frameRate: Ratio?
+  private(set) var frameRate: H264.Ratio?
   private(set) var frames = 0
   /// Bits of all frames.
   private(set) var bits = 0
@@ -13,7 +13,7 @@ struct BitRateMeter: Sendable {
   /// The second's part that is filled, in units of 1 / numerator.
   private var elapsed = 0
 
-  mutating func add(frameOfBytes size: Int, _ rate: Ratio?) {
+  mutating func add(frameOfBytes size: Int, _ rate: H264.Ratio?) {
     if frames == 0 { frameRate = rate }
     frames += 1
     bits += 8 * size

@@ -5,7 +5,7 @@ extension StreamReport {
   /// Checks what the sequence parameter set itself says.
   mutating func checkLevel(_ set: SequenceParameterSet, _ place: UnitPlace) {
     guard let level = set.level else { return }
-    let demand = LevelDemand(set)
+    let demand = StreamDemand(set)
     for excess in demand.excesses(over: level) { noteExcess(excess, set, demand, place) }
   }
 
@@ -23,15 +23,15 @@ extension StreamReport {
     totals.sps.flatMap { measuredDemand($0).lowestLevel }
   }
 
-  private func measuredDemand(_ set: SequenceParameterSet) -> LevelDemand {
-    var demand = LevelDemand(set)
+  private func measuredDemand(_ set: SequenceParameterSet) -> StreamDemand {
+    var demand = StreamDemand(set)
     if let duration = meter.duration { demand.runs.append((meter.bits, duration)) }
     if let peak = meter.peak { demand.runs.append((peak, 1)) }
     return demand
   }
 
   private mutating func noteExcess(
-    _ excess: LevelDemand.Excess, _ set: SequenceParameterSet, _ demand: LevelDemand,
+    _ excess: StreamDemand.Excess, _ set: SequenceParameterSet, _ demand: StreamDemand,
     _ place: UnitPlace?
   ) {
     let remedy = demand.lowestLevel.map { "level \($0.name) would do" } ?? "no level allows it"
@@ -43,7 +43,7 @@ extension StreamReport {
 }
 
 /// What a stream asks of a decoder, in the terms of table A-1.
-struct LevelDemand {
+struct StreamDemand {
   struct Excess: Equatable {
     var what: String
     var limit: Int

@@ -49,7 +49,7 @@ struct FrameInProgress: Sendable {
   var first: CodedPicture
   var second: CodedPicture?
   var buffer: DecodedPictureBuffer.Format
-  var rate: Ratio?
+  var rate: H264.Ratio?
 }
 
 // MARK: Access units

@@ -54,6 +54,18 @@ import Testing
     #expect(try decode(stream(1, format), [:]).bytes.firstRange(of: Array("sRGB".utf8)) != nil)
   }
 
+  /// YCgCo, constant luminance and the like need more than a matrix.
+  @Test(arguments: [8, 10, 11, 14], ["png", "jpeg"])
+  func coloursThatCannotBeConvertedAreRefused(matrix: Int, form: String) throws {
+    var format = PCMStream()
+    format.colour = (primaries: 9, transfer: 1, matrix: matrix)
+    let refusal = #expect(throws: Problem.self) {
+      try decode(stream(1, format), ["format": .init(form)])
+    }
+    #expect(refusal?.code == .unsupportedFeature)
+    #expect(try decode(stream(1, format), ["format": "yuv"]).bytes[0] == 60)
+  }
+
   @Test func aJPEGHasItsMarkersAndSize() throws {
     let jpeg = try decode(stream(1, PCMStream(widthInMbs: 3)), ["format": "jpeg"])
     #expect(jpeg.answer.contentType == "image/jpeg")

@@ -1,29 +1,29 @@
 import Glibc
 
 /// A plain blocking client that sends exactly the bytes it is told to.
-final class Client {
-  let descriptor: Int32
+package final class Client {
+  package let descriptor: Int32
   private var buffered: [UInt8] = []
   /// The server has ended the connection orderly.
   private var hasEnded = false
 
-  struct Reply {
-    var status = 0
-    var headers: [(name: String, value: String)] = []
-    var body: [UInt8] = []
+  package struct Reply {
+    package var status = 0
+    package var headers: [(name: String, value: String)] = []
+    package var body: [UInt8] = []
     /// Fields after a chunked body.
-    var trailers: [(name: String, value: String)] = []
+    package var trailers: [(name: String, value: String)] = []
     /// The end came as the framing promised.
-    var isComplete = false
+    package var isComplete = false
 
-    var text: String { String(decoding: body, as: UTF8.self) }
-    func header(_ name: String) -> String? {
+    package var text: String { String(decoding: body, as: UTF8.self) }
+    package func header(_ name: String) -> String? {
       headers.first { $0.name.lowercased() == name.lowercased() }?.value
     }
   }
 
   /// Connects; reads fail after `timeout` seconds without a byte.
-  init(port: UInt16, timeout: Int = 20, receiveBuffer: Int32? = nil) {
+  package init(port: UInt16, timeout: Int = 20, receiveBuffer: Int32? = nil) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.descriptor = descriptor
     if var size = receiveBuffer {
@@ -42,31 +42,31 @@ final class Client {
     }
   }
 
-  let isConnected: Bool
+  package let isConnected: Bool
 
   deinit { if !isClosed { close(descriptor) } }
   private var isClosed = false
 
   /// Closes orderly.
-  func hangUp() {
+  package func hangUp() {
     guard !isClosed else { return }
     isClosed = true
     close(descriptor)
   }
 
   /// Closes with a reset.
-  func reset() {
+  package func reset() {
     var option = linger(l_onoff: 1, l_linger: 0)
     setsockopt(
       descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     hangUp()
   }
 
-  func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
+  package func endWriting() { shutdown(descriptor, Int32(SHUT_WR)) }
 
   /// Sends all; false when the connection broke.
   @discardableResult
-  func send(_ bytes: [UInt8]) -> Bool {
+  package func send(_ bytes: [UInt8]) -> Bool {
     var done = 0
     while done < bytes.count {
       let count = bytes.withUnsafeBytes {
@@ -80,7 +80,7 @@ final class Client {
   }
 
   @discardableResult
-  func send(_ text: String) -> Bool { send(Array(text.utf8)) }
+  package func send(_ text: String) -> Bool { send(Array(text.utf8)) }
 
   /// Reads once more into the buffer; false at the end, or when nothing comes.
   private func fill() -> Bool {
@@ -93,18 +93,18 @@ final class Client {
   }
 
   /// Whether the server ends the connection before it sends another byte.
-  func isEnded() -> Bool {
+  package func isEnded() -> Bool {
     buffered.isEmpty && !fill() && hasEnded
   }
 
   /// Whether the server ends the connection orderly, whatever it sends before.
-  func readsToTheEnd() -> Bool {
+  package func readsToTheEnd() -> Bool {
     while fill() {}
     return hasEnded
   }
 
   /// Whether at least that many bytes can be read; they stay buffered.
-  func canRead(_ count: Int) -> Bool {
+  package func canRead(_ count: Int) -> Bool {
     while buffered.count < count { if !fill() { return false } }
     return true
   }
@@ -139,7 +139,7 @@ final class Client {
   }
 
   /// Reads a whole answer; `100 Continue` counts as one.
-  func reply(toHead isHead: Bool = false) -> Reply {
+  package func reply(toHead isHead: Bool = false) -> Reply {
     var reply = Reply()
     guard let first = line(),
       let headers = {
@@ -177,11 +177,11 @@ final class Client {
   }
 
   /// Sends a request and reads its answer.
-  func request(_ text: String) -> Reply {
+  package func request(_ text: String) -> Reply {
     send(text)
     return reply(toHead: text.hasPrefix("HEAD "))
   }
 }
 
 /// Long enough for the bytes before and after to arrive apart.
-func usleepShortly() { usleep(500) }
+package func usleepShortly() { usleep(500) }
