@@ -26,7 +26,7 @@ import Testing
   }
 
   private func image(
-    _ frame: borrowing Frame, _ fileFormat: ImageWriter.FileFormat = .png,
+    _ frame: consuming Frame, _ fileFormat: ImageWriter.FileFormat = .png,
     isMonochrome: Bool = false, orientation: Orientation = .upright
   ) throws -> [UInt8] {
     var settings = ImageWriter.Settings()
@@ -37,28 +37,16 @@ import Testing
     how.orientation = orientation
     try writer.send(frame, number: 3, as: how)
     try writer.finish()
-    let image = try #require(try writer.receive())
+    let received = writer.receive()
+    let image = try #require(received)
     #expect(image.number == 3)
     return image.bytes
   }
 
-  /// Decodes a PNG or JPEG: its samples without padding.
+  /// The samples of a PNG or JPEG without padding.
   private func pixels(_ file: [UInt8], _ codec: AVCodecID = AV_CODEC_ID_PNG) throws -> [UInt8] {
-    let context = try Owned(avcodec_alloc_context3(avcodec_find_decoder(codec)), "alloc") {
-      avcodec_free_context($0)
-    }
-    try check(avcodec_open2(context.pointer, nil, nil), "avcodec_open2")
-    let packet = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
-    try check(av_new_packet(packet.pointer, Int32(file.count)), "av_new_packet")
-    file.withUnsafeBytes { bytes in
-      UnsafeMutableRawBufferPointer(start: packet.pointer.pointee.data, count: file.count)
-        .copyMemory(from: bytes)
-    }
-    try check(avcodec_send_packet(context.pointer, packet.pointer), "avcodec_send_packet")
-    let frame = try Frame()
-    try check(avcodec_receive_frame(context.pointer, frame.av.pointer), "avcodec_receive_frame")
     var samples: [UInt8] = []
-    frame.appendSamples(to: &samples)
+    try decodeImage(file, codec).appendSamples(to: &samples)
     return samples
   }
 
@@ -181,10 +169,28 @@ import Testing
       let side = number < 11 ? 16 : 32
       let frame = try flat(.yuv420p, [number, 128, 128], width: side, height: side)
       try writer.send(frame, number: number, as: .init(width: side, height: side))
-      while let image = try writer.receive() { numbers.append(image.number) }
+      while let image = writer.receive() { numbers.append(image.number) }
     }
     try writer.finish()
-    while let image = try writer.receive() { numbers.append(image.number) }
+    while let image = writer.receive() { numbers.append(image.number) }
     #expect(numbers == Array(0..<20))
   }
+}
+
+/// Decodes a file with libavcodec.
+func decodeImage(_ file: [UInt8], _ codec: AVCodecID) throws -> Frame {
+  let context = try Owned(avcodec_alloc_context3(avcodec_find_decoder(codec)), "alloc") {
+    avcodec_free_context($0)
+  }
+  try check(avcodec_open2(context.pointer, nil, nil), "avcodec_open2")
+  let packet = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
+  try check(av_new_packet(packet.pointer, Int32(file.count)), "av_new_packet")
+  file.withUnsafeBytes { bytes in
+    UnsafeMutableRawBufferPointer(start: packet.pointer.pointee.data, count: file.count)
+      .copyMemory(from: bytes)
+  }
+  try check(avcodec_send_packet(context.pointer, packet.pointer), "avcodec_send_packet")
+  let frame = try Frame()
+  try check(avcodec_receive_frame(context.pointer, frame.av.pointer), "avcodec_receive_frame")
+  return frame
 }
