@@ -42,8 +42,10 @@ struct EncoderInput: ~Copyable {
     case .asItIs: return frame
     case .addChroma: return try addChroma(to: frame)
     case .convert:
+      // libswscale does not know nv16.
+      let known = settings.pixelFormat == .nv16 ? try splitChroma(of: frame) : frame
       return try converter.convert(
-        frame, to: codedFormat.libav, coding: coding(of: frame), width: settings.width,
+        known, to: codedFormat.libav, coding: coding(of: known), width: settings.width,
         height: settings.height)
     }
   }
@@ -54,6 +56,26 @@ struct EncoderInput: ~Copyable {
       return ColorCoding(of: frame)
     }
     return ColorCoding(matrix: matrix.code, isFullRange: settings.colour.range == .pc)
+  }
+
+  /// `nv16` with its chroma in planes of their own.
+  private func splitChroma(of frame: consuming Frame) throws(CodecError) -> Frame {
+    let width = (settings.width + 1) / 2
+    let size = width * settings.height
+    let picture = frame.av.pointer
+    guard let pairs = picture.plane(1), let buffer = av_buffer_alloc(2 * size),
+      let cb = buffer.pointee.data
+    else { throw CodecError(function: "av_buffer_alloc", code: -ENOMEM) }
+    let cr = cb + size
+    for index in 0..<size {
+      cb[index] = pairs[2 * index]
+      cr[index] = pairs[2 * index + 1]
+    }
+    picture.pointee.buf.1 = buffer
+    picture.setPlane(1, data: cb, bytesPerRow: width)
+    picture.setPlane(2, data: cr, bytesPerRow: width)
+    picture.pointee.format = PixelFormat.yuv422p.libav.rawValue
+    return frame
   }
 
   private mutating func addChroma(to frame: consuming Frame) throws(CodecError) -> Frame {

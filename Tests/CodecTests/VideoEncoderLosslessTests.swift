@@ -49,6 +49,20 @@ import Testing
     #expect(try decode(units) == expected)
   }
 
+  @Test func convertsNV16ToOtherChromaFormats() throws {
+    let pictures = [[UInt8](repeating: 90, count: 24) + [UInt8](repeating: 70, count: 24)]
+    let units = try encodeLossless(pictures, .nv16, (6, 4), chroma: .yuv420)
+    #expect(
+      try decode(units) == [
+        [UInt8](repeating: 90, count: 24) + [UInt8](repeating: 70, count: 12)
+      ])
+    var halves = pictures
+    for index in stride(from: 25, to: 48, by: 2) { halves[0][index] = 200 }
+    let split = try decode(encodeLossless(halves, .nv16, (6, 4), chroma: .yuv444))
+    #expect(Set(split[0][24..<48]) == [70])
+    #expect(Set(split[0][48..<72]) == [200])
+  }
+
   @Test func addsColourlessChromaToGray() throws {
     let pictures = noise(.gray, 6, 4, count: 1)
     let units = try encodeLossless(pictures, .gray, (6, 4), chroma: .yuv420)
