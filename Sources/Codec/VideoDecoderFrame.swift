@@ -20,6 +20,18 @@ extension Frame {
   /// Luma runs over all values, not from 16 to 235 (of 8 bits).
   package var isFullRange: Bool { ColorCoding(of: self).isFullRange }
 
+  /// matrix_coefficients (H.264 table E-5), if they are such that no conversion to RGB is known:
+  /// neither a weighted sum of R, G and B, nor R, G and B themselves, nor unspecified.
+  package var unknownMatrix: Int? {
+    switch av.pointer.pointee.colorspace {
+    case AVCOL_SPC_YCGCO, AVCOL_SPC_BT2020_CL, AVCOL_SPC_SMPTE2085, AVCOL_SPC_CHROMA_DERIVED_NCL,
+      AVCOL_SPC_CHROMA_DERIVED_CL, AVCOL_SPC_ICTCP:
+      Int(av.pointer.pointee.colorspace.rawValue)
+    default:
+      nil
+    }
+  }
+
   /// Where the chroma samples of 4:2:0 lie.
   package var chromaLocation: ChromaLocation {
     switch av.pointer.pointee.chroma_location {

@@ -131,7 +131,7 @@ import TestSupport
               status: 200,
               body: isStreamed
                 ? .stream(Endless(pauseAfter: .max), length: nil)
-                : .bytes([UInt8](repeating: 0, count: 64 << 20))))
+                : .bytes([UInt8](repeating: 0, count: 32 << 20))))
         }
         uploads.put(upload)
         return .receive(upload)
@@ -145,11 +145,10 @@ import TestSupport
 
   /// A reader that is slow but reads goes on for many times the stall time.
   @Test func sparesAReaderThatIsMerelySlow() throws {
+    let body = pattern(6 << 20)
     let server = try Server(
       configuration { $0.readerStallTimeout = .seconds(1) },
-      handler: Service { _, _ in
-        .respond(Response(status: 200, body: .bytes(pattern(6 << 20))))
-      })
+      handler: Service { _, _ in .respond(Response(status: 200, body: .bytes(body))) })
     defer { server.stop() }
     let client = Client(port: server.port, receiveBuffer: 65_536)
     client.send("GET / HTTP/1.1\r\nHost: a\r\n\r\n")

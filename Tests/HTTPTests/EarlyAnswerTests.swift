@@ -8,12 +8,20 @@ import TestSupport
 @Suite struct EarlyAnswerTests {
   static let busy = Response.text("busy", status: 429)
 
+  /// Long uploads need not be very long.
+  static let configuration = {
+    var configuration = Server.Configuration()
+    configuration.drainLimit = 4 << 20
+    return configuration
+  }()
+
   /// A body that is refused outright: short ones are read for the connection's sake, long and
   /// unbounded ones are not; the client gets the answer in each case.
-  @Test(arguments: [0, 10, 100_000, 3_000_000, 100_000_000])
+  @Test(arguments: [0, 10, 100_000, 3_000_000, 30_000_000])
   func refusesAnUploadOfKnownLength(size: Int) throws {
     let server = try Server(
-      .init(), handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+      EarlyAnswerTests.configuration,
+      handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
@@ -33,7 +41,8 @@ import TestSupport
 
   @Test func refusesAChunkedUpload() throws {
     let server = try Server(
-      .init(), handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+      EarlyAnswerTests.configuration,
+      handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n")
@@ -86,7 +95,7 @@ import TestSupport
   func answersAtOnceWhenTheRestIsLong(framing: String, isSilent: Bool) throws {
     let uploads = Box<Impatient>()
     let server = try Server(
-      .init(),
+      EarlyAnswerTests.configuration,
       handler: Service { _, exchange in
         let upload = Impatient(exchange)
         uploads.put(upload)
@@ -98,7 +107,7 @@ import TestSupport
     if isSilent {
       client.send("abc")
     } else {
-      client.sendInBackground(count: 200_000_000)
+      client.sendInBackground(count: 30_000_000)
     }
     let reply = client.reply()
     #expect(reply.status == 422)
@@ -225,8 +234,9 @@ extension Client {
   func sendInBackground(count: Int) {
     DispatchQueue.global().async { [self] in
       var left = count
-      let zeros = [UInt8](repeating: 0, count: 65_536)
-      while left > 0, send(Array(zeros.prefix(left))) { left -= min(left, zeros.count) }
+      let zeros = [UInt8](repeating: 0, count: 1 << 20)
+      while left >= zeros.count, send(zeros) { left -= zeros.count }
+      if left < zeros.count { send(Array(zeros[..<left])) }
     }
   }
 }

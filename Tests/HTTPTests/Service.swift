@@ -124,7 +124,15 @@ func eventually(_ condition: () -> Bool) -> Bool {
   return condition()
 }
 
-/// Bytes that differ at every place.
+/// Bytes in which no two stretches are alike: every thousandth begins with its number.
 func pattern(_ count: Int) -> [UInt8] {
-  (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) }
+  let filler = (0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+  var bytes: [UInt8] = []
+  bytes.reserveCapacity(count + filler.count + 8)
+  while bytes.count < count {
+    withUnsafeBytes(of: bytes.count) { bytes.append(contentsOf: $0) }
+    bytes.append(contentsOf: filler)
+  }
+  bytes.removeLast(bytes.count - count)
+  return bytes
 }

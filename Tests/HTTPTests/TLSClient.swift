@@ -47,7 +47,7 @@ final class TLSClient {
 
   init(port: UInt16) {
     client = Client(port: port)
-    gnutls_init(&session, UInt32(GNUTLS_CLIENT.rawValue))
+    gnutls_init(&session, UInt32(GNUTLS_CLIENT.rawValue | GNUTLS_NO_SIGNAL.rawValue))
     gnutls_certificate_allocate_credentials(&credentials)
     gnutls_credentials_set(
       session, GNUTLS_CRD_CERTIFICATE, credentials.map { UnsafeMutableRawPointer($0) })

@@ -63,9 +63,7 @@ struct DecodeImageSink: ~Copyable {
 
   /// Appends the next image, if one is ready.
   private mutating func emit(into output: inout Output) throws(Problem) -> Bool {
-    let image: ImageWriter.Image?
-    do throws(CodecError) { image = try writer.receive() } catch { throw .conversionFailed }
-    guard let image else { return false }
+    guard let image = writer.receive() else { return false }
     guard archive != nil else {
       output.bytes += image.bytes
       return true

@@ -1,15 +1,17 @@
 internal import H264
 
 /// The sequence parameter set in use, and what it means for the order of pictures.
-struct ActiveSPS: Sendable {
-  let set: SequenceParameterSet
+final class ActiveSPS: Sendable {
+  let id: Int
   let version: Int
+  let set: SequenceParameterSet
   let coding: PictureOrderCount.Coding
   let buffer: DecodedPictureBuffer.Format
 
   init(_ set: SequenceParameterSet, version: Int) {
-    self.set = set
+    id = set.id
     self.version = version
+    self.set = set
     var coding = PictureOrderCount.Coding()
     coding.type = set.picOrderCntType
     coding.maxFrameNum = set.maxFrameNum
@@ -56,7 +58,9 @@ struct FrameInProgress: Sendable {
 
 extension StreamReport {
   /// Begins an access unit with the units that wait; `unit` is the first slice, ``slice`` its header.
-  mutating func openAccessUnit(with unit: UnitRecord, _ header: NALUnitHeader) {
+  mutating func openAccessUnit(
+    with unit: UnitRecord, _ header: NALUnitHeader, hasSets: Bool
+  ) {
     closeAccessUnit()
     let place = UnitPlace(unit)
     if tracker.openedAgainstItsHeader {
@@ -65,7 +69,7 @@ extension StreamReport {
         "The slice belongs to another picture than the one before, but its header does not say so.",
         place, element: "first_mb_in_slice")
     }
-    activate(place)
+    activate(place, hasSets: hasSets)
     let first = waiting.first?.record ?? unit
     var opened = AccessUnitRecord(
       index: totals.accessUnits, firstUnit: first.index, offset: first.start, end: unit.end)
@@ -187,7 +191,7 @@ extension StreamReport {
       frame?.type = closed.type ?? .i
       frame?.isKeyframe = closed.isKeyframe
     }
-    guard settings.include.contains(.accessUnits) else { return }
+    guard wants.accessUnits else { return }
     switch settings.format {
     case .json: accessUnits.append(closed)
     case .ndjson: unordered.append(closed)
@@ -199,15 +203,16 @@ extension StreamReport {
 // MARK: Pictures
 
 extension StreamReport {
-  private mutating func activate(_ place: UnitPlace) {
+  /// Takes the sequence parameter set of the slice into use, `hasSets`: which is there.
+  private mutating func activate(_ place: UnitPlace, hasSets: Bool) {
     let id = slice.seqParameterSetID
-    guard let pps = sets.pictureParameterSet(slice.picParameterSetID),
-      let set = sets.sequenceParameterSet(pps.sequenceParameterSetID)
+    if let active, active.id == id, active.version == spsVersions[id], hasSets { return }
+    guard hasSets, let pps = sets.pictureParameterSet(slice.picParameterSetID),
+      let set = sets.sequenceParameterSet(id)
     else {
       active = nil
       return
     }
-    if let active, active.set.id == id, active.version == spsVersions[id] { return }
     let isNew = active?.set != set
     active = ActiveSPS(set, version: spsVersions[id])
     if totals.sps == nil {
@@ -315,7 +320,7 @@ extension StreamReport {
 
   mutating func deliverGroups(atEnd: Bool) {
     while let group = groups.nextComplete(atEnd: atEnd) {
-      guard settings.include.contains(.gops) else { continue }
+      guard wants.groups else { continue }
       if settings.format == .json {
         groupRecords.append(group)
       } else {

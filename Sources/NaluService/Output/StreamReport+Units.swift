@@ -40,7 +40,7 @@ extension StreamReport {
     _ unit: inout UnitRecord, _ header: NALUnitHeader, _ bytes: Span<UInt8>, _ place: UnitPlace,
     isListed: Bool
   ) -> (AccessUnitTracker.Slice?, InputRecognition.Evidence) {
-    let recorded = isListed && includesSliceHeaders
+    let recorded = isListed && wants.sliceHeaders
     let error = parseSlice(header, bytes, place, recorded: recorded)
     unit.slice = slice.sliceType
     unit.sliceQP = slice.sliceQP
@@ -66,7 +66,7 @@ extension StreamReport {
   }
 
   /// Most headers are short; the kept bytes are read whole only for one that is not.
-  private static let usualHeaderBytes = 64
+  private static let usualHeaderBytes = 40
 
   private mutating func parseSlice(
     _ header: NALUnitHeader, _ bytes: Span<UInt8>, _ place: UnitPlace, recorded: Bool

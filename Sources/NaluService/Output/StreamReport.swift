@@ -11,8 +11,7 @@ struct StreamReport: Sendable {
   static let maxWaitingBytes = 1 << 20
 
   let settings: InspectSettings
-  let includesSliceHeaders: Bool
-  let includesSEI: Bool
+  let wants: Wants
   var form: ReportForm
   var recognition = InputRecognition()
   var findings = FindingLog()
@@ -57,8 +56,7 @@ struct StreamReport: Sendable {
 
   init(_ settings: InspectSettings) {
     self.settings = settings
-    includesSliceHeaders = settings.include.contains(.sliceHeaders) && settings.format != .csv
-    includesSEI = settings.include.contains(.sei) && settings.format != .csv
+    wants = Wants(settings)
     form = ReportForm(settings)
     order =
       settings.format == .json
@@ -121,7 +119,7 @@ struct StreamReport: Sendable {
       if keepsSEI { readSEI(Array(copying: bytes), &unit, isListed: isListed) }
       join(&unit, isListed: isListed)
     case .opens:
-      openAccessUnit(with: unit, header)
+      openAccessUnit(with: unit, header, hasSets: (placement?.picture.spsID ?? -1) >= 0)
       join(&unit, isListed: isListed)
     }
   }
@@ -136,6 +134,22 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+  }
+}
+
+/// What settings ask for, at hand for every unit.
+struct Wants: Sendable {
+  let sliceHeaders: Bool
+  let sei: Bool
+  let accessUnits: Bool
+  let groups: Bool
+
+  init(_ settings: InspectSettings) {
+    let isTable = settings.format == .csv
+    sliceHeaders = settings.include.contains(.sliceHeaders) && !isTable
+    sei = settings.include.contains(.sei) && !isTable
+    accessUnits = settings.include.contains(.accessUnits)
+    groups = settings.include.contains(.gops)
   }
 }
 
