@@ -1,11 +1,18 @@
-/// Compresses into the zlib format (RFC 1950 and 1951), made for filtered image rows: fast first,
-/// about as small as zlib's quick levels.
-///
-/// Matches are looked for at one place, the last with the same four bytes; each block has its own
-/// Huffman codes.
+/// Compresses into the zlib format (RFC 1950 and 1951), made for filtered image rows. Each block has
+/// its own Huffman codes.
 struct Deflater: ~Copyable {
-  /// Position after which each value of the hash was seen last.
+  enum Effort: CaseIterable {
+    /// A match is looked for at one place, the last with the same four bytes: right for natural
+    /// images, in which there are few.
+    case fast
+    /// At several places, of three bytes and more, and one byte later too: for drawn images.
+    case thorough
+  }
+
+  /// Where each value of the hash was seen last.
   private let heads: UnsafeMutablePointer<Int32>
+  /// By the lowest bits of a place: the place before with the same hash.
+  private let previous: UnsafeMutablePointer<Int32>
   private let tokens: UnsafeMutablePointer<UInt32>
   private var codes = DeflateCodes()
 
@@ -13,16 +20,24 @@ struct Deflater: ~Copyable {
   private static let blockTokens = 1 << 16
   private static let window = 1 << 15
   private static let longestMatch = 258
+  /// Places that `thorough` looks at.
+  private static let probes = 12
+  /// A match of this length is not improved on.
+  private static let goodMatch = 64
+  /// Three bytes from farther away take more bits than the bytes themselves.
+  private static let shortMatchWindow = 1 << 12
   /// Bytes behind the input that may be read.
   static let padding = 8
 
   init() {
     heads = .allocate(capacity: 1 << Self.hashBits)
+    previous = .allocate(capacity: Self.window)
     tokens = .allocate(capacity: Self.blockTokens + 64)
   }
 
   deinit {
     heads.deallocate()
+    previous.deallocate()
     tokens.deallocate()
   }
 
@@ -34,7 +49,8 @@ struct Deflater: ~Copyable {
   ///
   /// `padding` bytes behind the input must be readable; their values do not matter.
   mutating func compress(
-    _ input: UnsafePointer<UInt8>, _ count: Int, to output: UnsafeMutablePointer<UInt8>
+    _ input: UnsafePointer<UInt8>, _ count: Int, _ effort: Effort,
+    to output: UnsafeMutablePointer<UInt8>
   ) -> Int {
     precondition(count > 0 && count < 1 << 31)
     heads.initialize(repeating: Int32.min / 2, count: 1 << Self.hashBits)
@@ -46,7 +62,10 @@ struct Deflater: ~Copyable {
     while position < count {
       codes.removeAll()
       let start = position
-      let tokenCount = tokenize(input, count, from: &position)
+      let tokenCount =
+        effort == .fast
+        ? tokenize(input, count, from: &position)
+        : tokenizeThoroughly(input, count, from: &position)
       codes.build()
       let isLast = position == count
       if codes.cost > 8 * (position - start) {
@@ -109,15 +128,118 @@ struct Deflater: ~Copyable {
       token &+= run
       index &+= run
     }
-    while index < count, index >= end, token < Self.blockTokens + 64 {
-      let byte = input[index]
-      literals[Int(byte)] &+= 1
+    position = index
+    appendLastLiterals(input, count, &position, &token)
+    return token
+  }
+
+  /// The bytes at the end of the input, behind which nothing may be compared.
+  private func appendLastLiterals(
+    _ input: UnsafePointer<UInt8>, _ count: Int, _ position: inout Int, _ token: inout Int
+  ) {
+    while position < count, position >= count - Self.padding, token < Self.blockTokens + 64 {
+      let byte = input[position]
+      codes.counters.0[Int(byte)] &+= 1
       tokens[token] = UInt32(byte)
       token &+= 1
-      index &+= 1
+      position &+= 1
+    }
+  }
+
+  /// Like `tokenize`, but looks at several places, and whether a longer match begins a byte later.
+  private mutating func tokenizeThoroughly(
+    _ input: UnsafePointer<UInt8>, _ count: Int, from position: inout Int
+  ) -> Int {
+    let (literals, lengths, distances) = codes.counters
+    let base = UnsafeRawPointer(input)
+    var index = position
+    var token = 0
+    let end = count - Self.padding
+    var found = (length: 0, distance: 0)
+    var isFound = false
+    while index < end, token < Self.blockTokens {
+      if !isFound { found = match(base, index, count) }
+      isFound = false
+      if found.length >= 3, found.length < Self.goodMatch, index &+ 1 < end {
+        let later = match(base, index &+ 1, count)
+        if later.length > found.length {
+          found.length = 0
+          isFound = true
+        }
+        if isFound {
+          literals[Int(input[index])] &+= 1
+          tokens[token] = UInt32(input[index])
+          token &+= 1
+          index &+= 1
+          found = later
+          continue
+        }
+        // What was entered for the later place stays right.
+        enter(base, from: index &+ 2, to: min(index &+ found.length, end))
+      } else if found.length >= 3 {
+        enter(base, from: index &+ 1, to: min(index &+ found.length, end))
+      }
+      if found.length < 3 {
+        literals[Int(input[index])] &+= 1
+        tokens[token] = UInt32(input[index])
+        index &+= 1
+      } else {
+        lengths[found.length &- 3] &+= 1
+        distances[DeflateTables.distanceSymbol(found.distance)] &+= 1
+        tokens[token] =
+          1 << 31 | UInt32(found.length &- 3) << 16 | UInt32(found.distance &- 1)
+        index &+= found.length
+      }
+      token &+= 1
     }
     position = index
+    appendLastLiterals(input, count, &position, &token)
     return token
+  }
+
+  /// The longest match for the bytes at `index` among the last places with the same three bytes;
+  /// enters the place.
+  private func match(
+    _ base: UnsafeRawPointer, _ index: Int, _ count: Int
+  ) -> (length: Int, distance: Int) {
+    let word = base.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
+    let hash = Self.hash(word << 8)
+    var candidate = Int(heads[hash])
+    previous[index & (Self.window - 1)] = heads[hash]
+    heads[hash] = Int32(truncatingIfNeeded: index)
+    let most = min(Self.longestMatch, count &- index)
+    var best = (length: 2, distance: 0)
+    for _ in 0..<Self.probes {
+      let distance = index &- candidate
+      // 0: the place was entered already, by a look ahead just before a block ended.
+      guard distance > 0, distance < Self.window else { break }
+      let difference =
+        base.loadUnaligned(fromByteOffset: candidate, as: UInt32.self).littleEndian ^ word
+      if difference << 8 == 0 {
+        let length =
+          difference == 0 ? Self.matchLength(base, candidate, index, most) : 3
+        if length > best.length, length > 3 || distance <= Self.shortMatchWindow {
+          best = (length, distance)
+          if length >= Self.goodMatch { break }
+        }
+      }
+      let earlier = Int(previous[candidate & (Self.window - 1)])
+      guard earlier < candidate else { break }
+      candidate = earlier
+    }
+    return best.length < 3 ? (0, 0) : best
+  }
+
+  /// Enters the places inside a match.
+  private func enter(_ base: UnsafeRawPointer, from first: Int, to last: Int) {
+    var index = first
+    while index < last {
+      let word = base.loadUnaligned(fromByteOffset: index, as: UInt32.self).littleEndian
+      let hash = Self.hash(word << 8)
+      previous[index & (Self.window - 1)] = heads[hash]
+      heads[hash] = Int32(truncatingIfNeeded: index)
+      index &+= 1
+    }
   }
 
   @inline(__always)

@@ -2,12 +2,14 @@ internal import CFFmpeg
 
 /// Writes PNG files (ISO/IEC 15948), several times as fast as libavcodec, and about as small.
 ///
-/// All rows of an image have the same filter: the one that makes a sample of the rows smallest. It
-/// is looked for again every few images.
+/// All rows of an image have the same filter, and the compressor takes more or less trouble: what
+/// does best on a sample of the rows, tried again every few images.
 struct PNGWriter: ~Copyable {
   private var deflater = Deflater()
   private var buffers = Buffers(rowBytes: 0, rows: 0)
   private var filter = Filter.up
+  private var effort = Deflater.Effort.fast
+  private let efforts: [Deflater.Effort]
   private var imagesUntilTrial = 0
   private var lastFormat = AV_PIX_FMT_NONE
 
@@ -18,16 +20,21 @@ struct PNGWriter: ~Copyable {
     case none, sub, up, average
   }
 
+  /// - Parameter efforts: Those among which the better is taken.
+  init(efforts: [Deflater.Effort] = Deflater.Effort.allCases) {
+    self.efforts = efforts
+  }
+
   /// The file for a picture in RGB24, RGB48BE, GRAY8 or GRAY16BE.
   mutating func write(_ picture: borrowing Frame) -> [UInt8] {
     let source = picture.av.pointer
     let layout = Layout(source.pointee)
     prepare(layout, AVPixelFormat(source.pointee.format))
-    if imagesUntilTrial == 0 { chooseFilter(source, layout) }
+    if imagesUntilTrial == 0 { choose(source, layout) }
     imagesUntilTrial -= 1
     for row in 0..<layout.rows { filterRow(source, layout, row, filter, to: row) }
     let size = deflater.compress(
-      buffers.filtered, (layout.rowBytes + 1) * layout.rows, to: buffers.compressed)
+      buffers.filtered, (layout.rowBytes + 1) * layout.rows, effort, to: buffers.compressed)
     var file: [UInt8] = []
     file.reserveCapacity(size + 256)
     file += Self.signature
@@ -72,11 +79,11 @@ struct PNGWriter: ~Copyable {
     lastFormat = format
   }
 
-  /// Compresses a few bands of rows with each filter.
-  private mutating func chooseFilter(_ source: UnsafeMutablePointer<AVFrame>, _ layout: Layout) {
+  /// Compresses a few bands of rows in each way.
+  private mutating func choose(_ source: UnsafeMutablePointer<AVFrame>, _ layout: Layout) {
     imagesUntilTrial = Self.imagesPerTrial
-    let bandRows = 12
-    let bands = min(4, layout.rows / bandRows)
+    let bandRows = 8
+    let bands = min(8, layout.rows / bandRows)
     guard bands > 0 else { return }
     var best = Int.max
     for candidate in Filter.allCases {
@@ -88,11 +95,16 @@ struct PNGWriter: ~Copyable {
           filled += 1
         }
       }
-      let size = deflater.compress(
-        buffers.filtered, (layout.rowBytes + 1) * filled, to: buffers.compressed)
-      if size < best {
-        best = size
-        filter = candidate
+      for trouble in efforts {
+        var size = deflater.compress(
+          buffers.filtered, (layout.rowBytes + 1) * filled, trouble, to: buffers.compressed)
+        // The time must be worth it.
+        if trouble == .thorough { size += size / 8 }
+        if size < best {
+          best = size
+          filter = candidate
+          effort = trouble
+        }
       }
     }
   }

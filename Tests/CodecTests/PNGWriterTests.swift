@@ -77,6 +77,13 @@ import Testing
     if content == .text { #expect(file.count < size / 20) }
   }
 
+  @Test(arguments: Content.allCases, Deflater.Effort.allCases)
+  func bothEffortsGiveTheDataBack(content: Content, effort: Deflater.Effort) throws {
+    var writer = PNGWriter(efforts: [effort])
+    let picture = try picture(AV_PIX_FMT_RGB24, 311, 257, content)
+    #expect(samples(try decodeImage(writer.write(picture), AV_CODEC_ID_PNG)) == samples(picture))
+  }
+
   @Test func checksumsAreThoseOfTheStandards() {
     let digits = Array("123456789".utf8)
     digits.withUnsafeBufferPointer { bytes in
