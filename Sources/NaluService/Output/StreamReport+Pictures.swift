@@ -7,7 +7,6 @@ final class ActiveSPS: Sendable {
   let set: SequenceParameterSet
   let coding: PictureOrderCount.Coding
   let buffer: DecodedPictureBuffer.Format
-  let frameRate: H264.Ratio?
 
   init(_ set: SequenceParameterSet, version: Int) {
     id = set.id
@@ -28,7 +27,6 @@ final class ActiveSPS: Sendable {
     let frames = set.bufferFrames ?? 16
     buffer.capacity = min(16, max(1, frames, set.maxNumRefFrames))
     self.buffer = buffer
-    frameRate = set.frameRate
   }
 }
 
@@ -53,7 +51,6 @@ struct FrameInProgress: Sendable {
   var first: CodedPicture
   var second: CodedPicture?
   var buffer: DecodedPictureBuffer.Format
-  var rate: H264.Ratio?
 }
 
 // MARK: Access units
@@ -65,7 +62,7 @@ extension StreamReport {
   ) {
     closeAccessUnit()
     let place = UnitPlace(unit)
-    if tracker.openedAgainstItsHeader {
+    if tracker.openedAgainstItsHeader, hasSets {
       note(
         .warning, .accessUnitBoundary,
         "The slice belongs to another picture than the one before, but its header does not say so.",
@@ -106,7 +103,7 @@ extension StreamReport {
       checkFrameNumber(opened, picture, place)
       frame = FrameInProgress(
         index: totals.frames, accessUnit: opened.index, place: place, first: picture,
-        buffer: active?.buffer ?? DecodedPictureBuffer.Format(), rate: active?.frameRate)
+        buffer: active?.buffer ?? DecodedPictureBuffer.Format())
       frame?.isIDR = opened.isIDR
       totals.frames += 1
     }
@@ -220,6 +217,7 @@ extension StreamReport {
     if totals.sps == nil {
       totals.sps = set
       totals.isCABAC = pps.entropyCodingMode
+      meter.begin(set.frameRate)
     }
     if isNew { checkLevel(set, place) }
   }
@@ -284,7 +282,7 @@ extension StreamReport {
     }
     tag.group = currentGroup
     groups.addFrame(size: done.size)
-    meter.add(frameOfBytes: done.size, done.rate)
+    meter.add(frameOfBytes: done.size)
     order.add(
       CodedFrame(tag: tag, first: done.first, second: done.second), done.buffer, to: &outputs)
     deliverOutputs()

@@ -28,6 +28,8 @@ struct StreamReport: Sendable {
   /// Entries whose scaling lists wait for the sequence parameter set.
   var guessedPPS: [Int] = []
   var missingSets: Set<Int> = []
+  /// The picture parameter set of the last data partition A.
+  var partitionPPS = -1
 
   // Access units and pictures.
   var tracker = AccessUnitTracker()
@@ -96,12 +98,14 @@ struct StreamReport: Sendable {
     case .nonIDRSlice, .idrSlice, .partitionA, .auxiliarySlice, .sliceExtension,
       .depthSliceExtension:
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
+    case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
+      readSupplement(&unit, header, bytes, place, isListed: isListed)
     case .sps, .pps, .subsetSPS, .spsExtension:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
     }
-    if isListed { describe(&unit, header, bytes) }
+    if isListed { describe(&unit, header) }
     recognition.add(header, bytes, evidence)
 
     let keepsSEI = header.type == .sei

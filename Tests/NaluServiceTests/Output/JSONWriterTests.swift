@@ -103,9 +103,8 @@ import Testing
   @Test func measuresWholeSeconds() {
     var meter = BitRateMeter()
     // 30000/1001 frames per second: 30 frames begin in the first second, 60 in the first two.
-    for index in 0..<65 {
-      meter.add(frameOfBytes: index < 30 ? 10 : 20, Ratio(30000, 1001))
-    }
+    meter.begin(Ratio(30000, 1001))
+    for index in 0..<65 { meter.add(frameOfBytes: index < 30 ? 10 : 20) }
     #expect(meter.peak == 8 * 20 * 30)
     #expect(meter.duration == 65 * 1001 / 30000.0)
     #expect(meter.mean(ofBytes: 1000) == Int((8000 * 30000.0 / 1001 / 65).rounded()))
@@ -113,7 +112,9 @@ import Testing
 
   @Test func knowsNothingWithoutAFrameRate() {
     var meter = BitRateMeter()
-    meter.add(frameOfBytes: 10, nil)
+    meter.add(frameOfBytes: 10)
+    meter.begin(nil)
+    meter.add(frameOfBytes: 10)
     #expect(meter.duration == nil)
     #expect(meter.peak == nil)
     #expect(meter.mean(ofBytes: 10) == nil)
@@ -121,9 +122,10 @@ import Testing
 
   @Test func aStreamShorterThanASecondHasNoPeak() {
     var meter = BitRateMeter()
-    for _ in 0..<24 { meter.add(frameOfBytes: 10, Ratio(25, 1)) }
+    meter.begin(Ratio(25, 1))
+    for _ in 0..<24 { meter.add(frameOfBytes: 10) }
     #expect(meter.peak == nil)
-    meter.add(frameOfBytes: 10, Ratio(25, 1))
+    meter.add(frameOfBytes: 10)
     #expect(meter.peak == 2000)
   }
 }
