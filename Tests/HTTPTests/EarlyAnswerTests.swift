@@ -39,6 +39,26 @@ import TestSupport
     #expect(eventually { server.openConnections <= 1 })
   }
 
+  /// Many clients do not read before they have sent everything: closing at once would break their
+  /// sending, and the answer would be lost.
+  @Test(arguments: ["Content-Length: 3000000", "Transfer-Encoding: chunked"])
+  func letsAClientSendAllBeforeItReads(framing: String) throws {
+    let server = try Server(
+      EarlyAnswerTests.configuration,
+      handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\n\(framing)\r\n\r\n")
+    for _ in 0..<30 {
+      #expect(client.send([UInt8](repeating: 0, count: 100_000)))
+      usleepShortly()
+    }
+    let reply = client.reply()
+    #expect(reply.status == 429)
+    #expect(reply.isComplete)
+    #expect(client.readsToTheEnd())
+  }
+
   @Test func refusesAChunkedUpload() throws {
     let server = try Server(
       EarlyAnswerTests.configuration,

@@ -38,7 +38,8 @@ struct DecodeImageSink: ~Copyable {
     presentation.orientation = orientation
     presentation.sampleAspectRatio = geometry.sampleAspectRatio
     do throws(CodecError) {
-      try writer.send(frame, number: number, as: presentation)
+      let picture = settings.deinterlaces ? try frame.deinterlaced() : frame
+      try writer.send(picture, number: number, as: presentation)
     } catch {
       throw .conversionFailed
     }

@@ -1,3 +1,4 @@
+import HTTP
 import Platform
 import Testing
 
