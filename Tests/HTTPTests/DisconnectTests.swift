@@ -132,6 +132,23 @@ import TestSupport
     #expect(!Client(port: server.port).isConnected)
   }
 
+  /// Requests that were read already must not begin to sleep behind the back of `stop`.
+  @Test(arguments: 0..<30)
+  func stopsInTheMiddleOfPipelinedRequests(number: Int) throws {
+    let server = try Server(
+      .init(), handler: Service { _, exchange in .receive(Reluctant(exchange)) })
+    let clients = (0..<4).map { _ in Client(port: server.port) }
+    for client in clients {
+      client.send(
+        String(
+          repeating: "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc", count: 100))
+    }
+    #expect(clients[0].reply().isComplete)
+    usleep(UInt32(number) * 100)
+    server.stop()
+    #expect(server.openConnections == 0)
+  }
+
   @Test func goesOnWithWhatRunsWhenItNoLongerAccepts() throws {
     let uploads = Box<Collector>()
     let server = try Server(

@@ -1,4 +1,5 @@
 import Dispatch
+import Glibc
 import HTTP
 import Platform
 import Testing
@@ -212,6 +213,31 @@ import TestSupport
     #expect(post("", boundary: "").text == "noBoundary")
     #expect(post("x", boundary: "").text == "noBoundary")
     #expect(post("\(part)\r\n--B--\r\n").text == "hi")
+  }
+
+  /// A failed upload is told once, and gets nothing more while its answer is on the way.
+  @Test func leavesAFailedUploadAlone() throws {
+    let failures = Lock(0)
+    let server = try Server(
+      .init(),
+      handler: Service { _, exchange in
+        .receive(
+          Collector(exchange) { collector in
+            failures.withLock { $0 += 1 }
+            DispatchQueue.global().async {
+              collector.exchange.resumeUpload()
+              usleep(50_000)
+              Collector.echo(collector)
+            }
+          })
+      })
+    defer { server.stop() }
+    let reply = Client(port: server.port).request(
+      "POST / HTTP/1.1\r\nHost: a\r\nContent-Type: multipart/form-data; boundary=B\r\n"
+        + "Content-Length: 9\r\n\r\n--B\r\n\r\nxx")
+    #expect(reply.status == 400)
+    #expect(reply.text.hasPrefix("malformed"))
+    #expect(failures.withLock { $0 } == 1)
   }
 
   @Test func suspendsAMultipartUpload() throws {
