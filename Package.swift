@@ -70,4 +70,8 @@ if Context.environment["NALU_FUZZ"] == "1" {
     .executableTarget(
       name: "SyntaxFuzz", dependencies: ["H264"], path: "Fuzz/Syntax",
       swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
+  package.targets.append(
+    .executableTarget(
+      name: "DecodeFuzz", dependencies: ["NaluService", "Codec", "Platform"], path: "Fuzz/Decode",
+      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
 }

@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <string.h>
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
 #include <libavutil/avutil.h>
@@ -39,10 +40,26 @@ static inline int *nalu_log_level(void) {
   return &level;
 }
 
+// A decoder may have a counter of its complaints, int, in AVCodecContext.opaque: errors, and that
+// something was concealed. It is the only way to learn of them from a decoder with frame threads,
+// whose copies of the context carry the same pointer.
+static inline void nalu_count_complaint(void *context, int level, const char *format) {
+  const AVClass *kind = context ? *(const AVClass **)context : NULL;
+  if (kind == NULL || strcmp(kind->class_name, "AVCodecContext") != 0) return;
+  int *counter = ((AVCodecContext *)context)->opaque;
+  if (counter == NULL || (level > AV_LOG_ERROR && strncmp(format, "concealing", 10) != 0)) return;
+  __atomic_fetch_add(counter, 1, __ATOMIC_RELEASE);
+}
+
+static inline int nalu_complaints(const int *counter) {
+  return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+}
+
 // libx264 has a line for every frame: lines that nobody wants are not formatted.
 static inline void nalu_log_format(void *context, int level, const char *format, va_list values) {
   char line[1024];
   int print_prefix = 1;
+  nalu_count_complaint(context, level, format);
   if (level > __atomic_load_n(nalu_log_level(), __ATOMIC_RELAXED)) return;
   av_log_format_line2(context, level, format, values, line, sizeof line, &print_prefix);
   (*nalu_log_current())(level, line);

@@ -6,7 +6,8 @@ internal import CFFmpeg
 /// does; after `finish`, receive until `isFinished`. Each call does the work of about one picture.
 package struct VideoDecoder: ~Copyable {
   package struct Settings: Equatable, Sendable {
-    /// Pictures decoded at once; the result is the same for any number.
+    /// Pictures decoded at once. The result is the same for any number as long as nothing is
+    /// damaged; what several threads make of damage differs from run to run.
     package var threads = 1
     /// Pictures that may have to be held back until output order is certain. `nil` when unknown:
     /// the most that the level allows (C.4.5.3) are.
@@ -15,12 +16,14 @@ package struct VideoDecoder: ~Copyable {
     package var maxPixels = 8192 * 4320
     /// Crop as the SPS says; else pictures have their coded size.
     package var appliesCropping = true
-    /// Skip whatever is no IDR picture or recovery point.
-    package var keyframesOnly = false
+    /// Give out pictures too that precede the first IDR picture or completed recovery point. Without
+    /// it, libavcodec also keeps back what follows a recovery point closely when the end comes.
+    package var showsUnrecovered = false
 
     package init() {}
   }
 
+  private let complaints: ComplaintCounter
   private let context: Owned<AVCodecContext>
   private let packet: Owned<AVPacket>
   /// After `finish`, the last picture has been received.
@@ -31,12 +34,16 @@ package struct VideoDecoder: ~Copyable {
     guard let codec = avcodec_find_decoder(AV_CODEC_ID_H264) else {
       throw CodecError(function: "avcodec_find_decoder", code: -ENOSYS)
     }
+    let complaints = ComplaintCounter()
     let context = try Owned(avcodec_alloc_context3(codec), "avcodec_alloc_context3") {
       avcodec_free_context($0)
+      complaints.end()
     }
+    context.pointer.pointee.opaque = UnsafeMutableRawPointer(complaints.counter)
     let packet = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
     context.pointer.pointee.apply(settings)
     try check(avcodec_open2(context.pointer, codec, nil), "avcodec_open2")
+    self.complaints = complaints
     self.context = context
     self.packet = packet
   }
@@ -91,11 +98,32 @@ package struct VideoDecoder: ~Copyable {
     return frame
   }
 
+  /// Something was wrong with what was sent: seen at the latest when the first picture comes out
+  /// that is not as it should be. The only such sign when there are several threads.
+  package var hasComplaints: Bool { nalu_complaints(complaints.counter) > 0 }
+
   /// Forgets all pictures; what is sent next must start like a stream.
   package mutating func reset() {
     avcodec_flush_buffers(context.pointer)
     isFinished = false
   }
+}
+
+/// What libav's log adds up to, in memory that outlives the context which has its address.
+private final class ComplaintCounter {
+  let counter: UnsafeMutablePointer<Int32>
+
+  init() {
+    counter = .allocate(capacity: 1)
+    counter.initialize(to: 0)
+  }
+
+  deinit {
+    counter.deallocate()
+  }
+
+  /// Called when the context is gone, so that the counter is still there until then.
+  func end() {}
 }
 
 // SAFETY: libav contexts may move between threads; the unique owner rules out concurrent use.
@@ -116,7 +144,9 @@ extension AVCodecContext {
     flags |= AV_CODEC_FLAG_UNALIGNED
     apply_cropping = settings.appliesCropping ? 1 : 0
     error_concealment = FF_EC_GUESS_MVS | FF_EC_DEBLOCK
-    if settings.keyframesOnly { skip_frame = AVDISCARD_NONKEY }
+    if settings.showsUnrecovered {
+      flags |= Int32(bitPattern: UInt32(AV_CODEC_FLAG_OUTPUT_CORRUPT))
+    }
     if let depth = settings.reorderDepth {
       has_b_frames = Int32(clamping: depth)
     } else {

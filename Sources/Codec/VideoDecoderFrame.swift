@@ -7,10 +7,7 @@ extension Frame {
   package var number: Int { Int(av.pointer.pointee.pts) }
 
   /// Parts of it were missing or damaged, and are a guess.
-  package var isDamaged: Bool {
-    av.pointer.pointee.decode_error_flags != 0
-      || av.pointer.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0
-  }
+  package var isDamaged: Bool { av.pointer.pointee.decode_error_flags != 0 }
 
   package var isKeyframe: Bool { av.pointer.pointee.key_frame != 0 }
 

@@ -28,6 +28,8 @@ struct DecodeIndex: Sendable {
     static let monochrome = Flags(rawValue: 32)
     /// A new range of output order begins: an IDR picture, or all references are unmarked.
     static let resetsOrder = Flags(rawValue: 64)
+    /// No other picture refers to it.
+    static let disposable = Flags(rawValue: 128)
   }
 
   /// A parameter set that differs from the one before it of the same kind and id.

@@ -10,6 +10,7 @@ struct DecodePlayer: ~Copyable {
   let index: DecodeIndex
   private let targets: DecodeTargets
   private let failsOnError: Bool
+  private var decoderSettings: VideoDecoder.Settings
   private var decoder: VideoDecoder
   /// The entry that is sent next.
   private var position = 0
@@ -19,6 +20,8 @@ struct DecodePlayer: ~Copyable {
   private var nextNumber = 0
   /// The next number wanted; `nil`: none is.
   private var wanted: Int?
+  /// Frames before this number are not right, because decoding began at a later keyframe.
+  private var firstRight = 0
   /// The wanted frame that `jump` has looked ahead for.
   private var jumpedFor: Int?
   /// Parameter sets were sent that were in force at the last start.
@@ -31,6 +34,8 @@ struct DecodePlayer: ~Copyable {
   private(set) var number = 0
   private var damages = 0
   private var lost = 0
+  /// A decoder with several threads has reported an error.
+  private var hasFailed = false
   private var sent = 0
   private var received = 0
   private var lastOrder = -1
@@ -42,11 +47,12 @@ struct DecodePlayer: ~Copyable {
     opening.reorderDepth = index.reorderDepth
     opening.maxPixels = limits.maxFramePixels
     opening.appliesCropping = settings.appliesCropping
-    do throws(CodecError) {
-      decoder = try VideoDecoder(opening)
-    } catch {
-      throw .decoderFailed
-    }
+    // Only where it can start over when there is damage, and where it pays.
+    opening.threads =
+      index.isReliable && !settings.selection.isSingle ? limits.maxThreads : 1
+    opening.showsUnrecovered = index.isReliable
+    decoder = try Self.open(opening)
+    decoderSettings = opening
     self.index = index
     self.targets = targets
     failsOnError = settings.onError == .fail
@@ -75,7 +81,11 @@ struct DecodePlayer: ~Copyable {
       isFinished = true
       return nil
     }
-    if let frame = try receive() { return try look(at: frame) }
+    if let frame = try receive() {
+      if try startsOver() { return nil }
+      return try look(at: frame)
+    }
+    if try startsOver() { return nil }
     if decoder.isFinished { return try endRun() }
     if !isDraining { try send(spool) }
     return nil
@@ -85,6 +95,27 @@ struct DecodePlayer: ~Copyable {
 // MARK: Out of the decoder
 
 extension DecodePlayer {
+  private static func open(_ settings: VideoDecoder.Settings) throws(Problem) -> VideoDecoder {
+    do throws(CodecError) { return try VideoDecoder(settings) } catch { throw .decoderFailed }
+  }
+
+  /// Several threads are good for intact streams only: with the first sign of damage, decoding goes
+  /// back to the next frame that is wanted and on with one thread.
+  private mutating func startsOver() throws(Problem) -> Bool {
+    guard decoderSettings.threads > 1, hasFailed || decoder.hasComplaints,
+      let expected = wanted,
+      let entry = index.entry(shownAt: expected)
+    else { return false }
+    decoderSettings.threads = 1
+    decoder = try Self.open(decoderSettings)
+    damages = 0
+    lost = 0
+    jumpedFor = nil
+    unsent = nil
+    restart(at: index.start(for: entry))
+    return true
+  }
+
   private mutating func receive() throws(Problem) -> Frame? {
     do throws(CodecError) {
       return try decoder.receive()
@@ -99,6 +130,7 @@ extension DecodePlayer {
     let entry = frame.number
     guard index.entries.indices.contains(entry) else { return nil }
     let order = index.entries[entry].order
+    guard order >= firstRight else { return nil }
     received += 1
     lastOrder = max(lastOrder, order)
     if frame.isDamaged { try noteError(at: entry) }
@@ -142,12 +174,21 @@ extension DecodePlayer {
     isDraining = false
     isStarted = false
     position = entry
+    let isIDR = index.entries[entry].flags.contains(.idr)
+    firstRight = isIDR ? 0 : index.entries[entry].order
   }
 
   private mutating func note(_ error: CodecError) throws(Problem) {
     guard error.isDamagedData else { throw .decoderFailed }
+    // Of what several threads say, only that there is damage counts.
+    if decoderSettings.threads > 1 {
+      hasFailed = true
+      return
+    }
+    let entry = max(0, position - 1)
+    guard index.entries[entry].order >= firstRight else { return }
     lost += 1
-    try noteError(at: max(0, position - 1))
+    try noteError(at: entry)
   }
 
   private mutating func noteError(at entry: Int) throws(Problem) {
@@ -166,6 +207,7 @@ extension DecodePlayer {
   private mutating func send(_ spool: borrowing Spool) throws(Problem) {
     if unsent == nil {
       jump()
+      skipUselessFrames()
       guard position < index.entries.count, !isRunDone else {
         isDraining = true
         do throws(CodecError) { try decoder.finish() } catch { try note(error) }
@@ -191,6 +233,15 @@ extension DecodePlayer {
     isStarted = true
     sent += 1
     position += 1
+  }
+
+  /// What precedes the keyframe at which decoding began, and nothing refers to, would only fail.
+  private mutating func skipUselessFrames() {
+    while position < index.entries.count, index.entries[position].flags.contains(.disposable),
+      index.entries[position].order < firstRight
+    {
+      position += 1
+    }
   }
 
   /// All that is needed for the next wanted frame was sent, and what follows is of no use.

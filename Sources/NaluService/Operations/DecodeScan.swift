@@ -316,6 +316,7 @@ extension DecodeUnitReader {
       let last = index.entries.count - 1
       index.entries[last].order = min(index.entries[last].order, counts.picOrderCnt)
       if header.unmarksAll { index.entries[last].flags.insert(.resetsOrder) }
+      if isReference { index.entries[last].flags.remove(.disposable) }
       return
     }
     if isOpen { closeFrame() }
@@ -329,6 +330,7 @@ extension DecodeUnitReader {
     var flags: DecodeIndex.Flags = [.intra]
     if header.isIDR { flags.formUnion([.idr, .resetsOrder]) }
     if header.unmarksAll { flags.insert(.resetsOrder) }
+    if !isReference { flags.insert(.disposable) }
     if recoveryFrameCount == 0 { flags.insert(.recoveryPoint) }
     recoveryFrameCount = nil
     if sps.chromaFormatIDC == 0 { flags.insert(.monochrome) }

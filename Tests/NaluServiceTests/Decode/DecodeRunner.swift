@@ -71,3 +71,37 @@ func decodeSettings(_ pairs: KeyValuePairs<String, String>) throws(Problem) -> D
 extension Decoded: CustomTestStringConvertible {
   var testDescription: String { "\(bytes.count) bytes of \(answer.contentType)" }
 }
+
+/// A stream of a moving pattern, made by the whole encode operation.
+func encoded(frames: Int, _ settings: EncodeSettings) throws(Problem) -> [UInt8] {
+  let (width, height) = (settings.width ?? 64, settings.height ?? 48)
+  var samples: [UInt8] = []
+  for number in 0..<frames {
+    for y in 0..<height {
+      for x in 0..<width {
+        let isInBox = abs(x - 3 * number % width) < 8 && abs(y - height / 2) < 10
+        samples.append(isInBox ? 220 : UInt8(truncatingIfNeeded: 40 + 2 * x + y))
+      }
+    }
+    samples += [UInt8](repeating: UInt8(100 + number % 50), count: width * height / 2)
+  }
+  var operation = try EncodeOperation(settings, limits: Limits())
+  var output = Output()
+  var position = 0
+  var step = Step.needsInput
+  while step != .finished {
+    if step == .needsInput {
+      let end = min(position + operation.blockSize, samples.count)
+      if position < end {
+        let block = Block(capacity: end - position)
+        block.append(samples.span.extracting(position..<end))
+        try operation.push(block)
+        position = end
+      } else {
+        try operation.endOfInput()
+      }
+    }
+    step = try operation.step(into: &output)
+  }
+  return output.bytes
+}
