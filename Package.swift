@@ -39,7 +39,9 @@ let package = Package(
     // Zip and tar.
     .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),
     // Locks, blocks of memory and files: the raw-memory corner that lets the service do without.
-    .target(name: "Platform", swiftSettings: house),
+    .target(name: "Platform", dependencies: ["CByteSearch"], swiftSettings: house),
+    // The one inner loop that vectors make several times as fast.
+    .target(name: "CByteSearch"),
 
     .target(
       name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Archive", "Platform"],

@@ -34,18 +34,29 @@ static inline nalu_log_receiver *nalu_log_current(void) {
   return &receiver;
 }
 
+static inline int *nalu_log_level(void) {
+  static int level = AV_LOG_QUIET;
+  return &level;
+}
+
+// libx264 has a line for every frame: lines that nobody wants are not formatted.
 static inline void nalu_log_format(void *context, int level, const char *format, va_list values) {
   char line[1024];
   int print_prefix = 1;
-  nalu_log_receiver receiver = *nalu_log_current();
-  if (receiver == NULL || level > AV_LOG_DEBUG) return;
+  if (level > __atomic_load_n(nalu_log_level(), __ATOMIC_RELAXED)) return;
   av_log_format_line2(context, level, format, values, line, sizeof line, &print_prefix);
-  receiver(level, line);
+  (*nalu_log_current())(level, line);
 }
 
+// Called once, before anything else of libav.
 static inline void nalu_log_install(nalu_log_receiver receiver) {
   *nalu_log_current() = receiver;
   av_log_set_callback(nalu_log_format);
+}
+
+// Lines up to this level are handed on; AV_LOG_QUIET means none.
+static inline void nalu_log_set_level(int level) {
+  __atomic_store_n(nalu_log_level(), level, __ATOMIC_RELAXED);
 }
 
 #endif

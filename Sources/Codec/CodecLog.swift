@@ -30,6 +30,7 @@ package enum CodecLog {
   package static func send(to sink: Sink?) {
     install()
     current.withLock { $0 = sink }
+    nalu_log_set_level(sink?.level.rawValue ?? AV_LOG_QUIET)
   }
 
   /// Takes libav's log over, once per process.
@@ -44,7 +45,7 @@ package enum CodecLog {
       number <= Level.error.rawValue
       ? .error : number <= Level.warning.rawValue ? .warning : number <= 32 ? .info : .debug
     let sink = current.withLock { $0 }
-    guard let sink, level <= sink.level, let line else { return }
+    guard let sink, let line else { return }
     var text = String(cString: line)
     while text.last?.isNewline == true { text.removeLast() }
     if !text.isEmpty { sink.write(level, text) }

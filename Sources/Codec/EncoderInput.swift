@@ -9,7 +9,9 @@ struct EncoderInput: ~Copyable {
   private let route: Route
   /// Bicubic as in ffmpeg's scale filter. Exact rounding also keeps libswscale from a shortcut
   /// for `bgr24` that would give it other colours than `rgb24`.
-  private var converter = PixelConverter(flags: SWS_BICUBIC | SWS_ACCURATE_RND)
+  private static let flags = SWS_BICUBIC | SWS_ACCURATE_RND
+  private var converter = PixelConverter(flags: flags)
+  private var fieldConverter: FieldConverter
   /// A picture of no colour, whose chroma planes every frame shares.
   private var colourless: Frame?
 
@@ -18,6 +20,7 @@ struct EncoderInput: ~Copyable {
     /// Luma as it is, chroma in the middle.
     case addChroma
     case convert
+    case convertFields
   }
 
   init(_ settings: VideoEncoder.Settings) throws(CodecError) {
@@ -31,8 +34,12 @@ struct EncoderInput: ~Copyable {
       else { throw CodecError(function: "EncoderInput", code: -EINVAL) }
       codedFormat = planar
       // libswscale takes gray for full-range and would stretch it.
-      route = format.chroma == .monochrome ? .addChroma : .convert
+      let resamplesLines = format.chroma.halvesHeight != settings.chroma.halvesHeight
+      let isByField = settings.fieldOrder != nil && resamplesLines && settings.height % 4 == 0
+      route =
+        format.chroma == .monochrome ? .addChroma : isByField ? .convertFields : .convert
     }
+    fieldConverter = FieldConverter(to: codedFormat, flags: Self.flags)
     self.settings = settings
   }
 
@@ -41,9 +48,14 @@ struct EncoderInput: ~Copyable {
     switch route {
     case .asItIs: return frame
     case .addChroma: return try addChroma(to: frame)
-    case .convert:
+    case .convert, .convertFields:
+      // libswscale does not know nv16.
+      let known = settings.pixelFormat == .nv16 ? try splitChroma(of: frame) : frame
+      if route == .convertFields {
+        return try fieldConverter.convert(known, coding: coding(of: known))
+      }
       return try converter.convert(
-        frame, to: codedFormat.libav, coding: coding(of: frame), width: settings.width,
+        known, to: codedFormat.libav, coding: coding(of: known), width: settings.width,
         height: settings.height)
     }
   }
@@ -54,6 +66,26 @@ struct EncoderInput: ~Copyable {
       return ColorCoding(of: frame)
     }
     return ColorCoding(matrix: matrix.code, isFullRange: settings.colour.range == .pc)
+  }
+
+  /// `nv16` with its chroma in planes of their own.
+  private func splitChroma(of frame: consuming Frame) throws(CodecError) -> Frame {
+    let width = (settings.width + 1) / 2
+    let size = width * settings.height
+    let picture = frame.av.pointer
+    guard let pairs = picture.plane(1), let buffer = av_buffer_alloc(2 * size),
+      let cb = buffer.pointee.data
+    else { throw CodecError(function: "av_buffer_alloc", code: -ENOMEM) }
+    let cr = cb + size
+    for index in 0..<size {
+      cb[index] = pairs[2 * index]
+      cr[index] = pairs[2 * index + 1]
+    }
+    picture.pointee.buf.1 = buffer
+    picture.setPlane(1, data: cb, bytesPerRow: width)
+    picture.setPlane(2, data: cr, bytesPerRow: width)
+    picture.pointee.format = PixelFormat.yuv422p.libav.rawValue
+    return frame
   }
 
   private mutating func addChroma(to frame: consuming Frame) throws(CodecError) -> Frame {

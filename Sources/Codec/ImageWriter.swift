@@ -1,9 +1,10 @@
 internal import CFFmpeg
+internal import Dispatch
 
 /// Writes pictures as PNG or JPEG files in memory.
 ///
-/// Send pictures and receive images, in the same order; with several threads an image comes out
-/// some pictures later. After `finish`, receive until there is none.
+/// Send pictures and receive images, in the same order; with several threads, as many pictures are
+/// gathered as there are threads. After `finish`, receive until there is none.
 package struct ImageWriter: ~Copyable {
   package enum FileFormat: Sendable {
     /// Full-range RGB, gray for monochrome video, 16 bits a sample for video of more than 8.
@@ -14,7 +15,7 @@ package struct ImageWriter: ~Copyable {
 
   package struct Settings: Equatable, Sendable {
     package var fileFormat = FileFormat.png
-    /// Images compressed at once.
+    /// Images made at once.
     package var threads = 1
 
     package init() {}
@@ -46,15 +47,13 @@ package struct ImageWriter: ~Copyable {
     package var bytes: [UInt8]
   }
 
-  private let settings: Settings
-  private var toRGB = PixelConverter()
-  private var toYCbCr = PixelConverter()
-  private var encoder: ImageEncoder?
-  /// Images of an encoder that was replaced because the picture size changed.
+  private let lanes: [ImageLane]
+  /// Lanes that have a picture.
+  private var filled = 0
   private var finished: [Image] = []
 
   package init(_ settings: Settings) {
-    self.settings = settings
+    lanes = (0..<max(1, settings.threads)).map { _ in ImageLane(settings.fileFormat) }
   }
 
   /// Hands over a picture.
@@ -65,70 +64,121 @@ package struct ImageWriter: ~Copyable {
   ///   - presentation: Size and orientation of the image.
   /// - Throws: `CodecError` when libav cannot do it or there is no memory.
   package mutating func send(
-    _ frame: borrowing Frame, number: Int, as presentation: Presentation
+    _ frame: consuming Frame, number: Int, as presentation: Presentation
   ) throws(CodecError) {
-    let picture = try render(frame, presentation)
-    picture.av.pointer.pointee.pts = Int64(number)
-    let shape = ImageEncoder.Shape(picture)
-    if encoder?.shape != shape {
-      try drain()
-      encoder = nil
-      encoder = try ImageEncoder(shape, settings)
-    }
-    try encoder?.send(picture)
+    lanes[filled].take(frame, number: number, as: presentation)
+    filled += 1
+    if filled == lanes.count { try makeImages() }
   }
 
   /// The next image, if one is ready.
-  package mutating func receive() throws(CodecError) -> Image? {
-    if !finished.isEmpty { return finished.removeFirst() }
-    return try encoder?.receive()
+  package mutating func receive() -> Image? {
+    finished.isEmpty ? nil : finished.removeFirst()
   }
 
   /// No picture follows: the images that are still held back come out.
   package mutating func finish() throws(CodecError) {
-    try drain()
-    encoder = nil
+    if filled > 0 { try makeImages() }
   }
 
-  private mutating func drain() throws(CodecError) {
-    try encoder?.finish()
-    while let image = try encoder?.receive() { finished.append(image) }
+  private mutating func makeImages() throws(CodecError) {
+    let working = Array(lanes[..<filled])
+    filled = 0
+    if working.count == 1 {
+      working[0].work()
+    } else {
+      DispatchQueue.concurrentPerform(iterations: working.count) { working[$0].work() }
+    }
+    for lane in working { finished.append(try lane.takeImage()) }
+  }
+}
+
+/// Makes one image at a time, with converters and buffers of its own.
+private final class ImageLane {
+  private let fileFormat: ImageWriter.FileFormat
+  private var toRGB = PixelConverter()
+  private var toYCbCr = PixelConverter()
+  private var png = PNGWriter()
+  private var jpeg: JPEGEncoder?
+
+  private var frame: Frame?
+  private var number = 0
+  private var presentation = ImageWriter.Presentation(width: 1, height: 1)
+  private var result: Result<[UInt8], CodecError>?
+
+  init(_ fileFormat: ImageWriter.FileFormat) {
+    self.fileFormat = fileFormat
   }
 
-  private mutating func render(
-    _ frame: borrowing Frame, _ how: Presentation
-  ) throws(CodecError) -> Frame {
+  func take(_ frame: consuming Frame, number: Int, as presentation: ImageWriter.Presentation) {
+    self.frame = consume frame
+    self.number = number
+    self.presentation = presentation
+  }
+
+  /// Makes the image; called on any thread.
+  func work() {
+    guard let frame = frame.take() else { return }
+    do throws(CodecError) {
+      result = .success(try image(of: frame))
+    } catch {
+      result = .failure(error)
+    }
+  }
+
+  func takeImage() throws(CodecError) -> ImageWriter.Image {
+    guard let result else { throw CodecError(function: "takeImage", code: -EINVAL) }
+    self.result = nil
+    return ImageWriter.Image(number: number, bytes: try result.get())
+  }
+
+  private func image(of frame: borrowing Frame) throws(CodecError) -> [UInt8] {
     let source = ColorCoding(of: frame)
-    let isDeep = frame.bitDepth > 8
     let full = ColorCoding(matrix: source.matrix, isFullRange: true)
-    var picture: Frame
-    switch settings.fileFormat {
-    case .png:
-      let format =
-        switch (how.isMonochrome, isDeep) {
-        case (true, false): AV_PIX_FMT_GRAY8
-        case (true, true): AV_PIX_FMT_GRAY16BE
-        case (false, false): AV_PIX_FMT_RGB24
-        case (false, true): AV_PIX_FMT_RGB48BE
-        }
-      picture = try toRGB.convert(
-        frame, to: format, coding: full, width: how.width, height: how.height)
-      picture = try picture.turned(how.orientation)
-    case .jpeg:
+    let (width, height) = (presentation.width, presentation.height)
+    var picture = try toRGB.convert(
+      frame, to: format(of: frame), coding: full, width: width, height: height)
+    picture = try picture.turned(presentation.orientation)
+    if fileFormat == .jpeg {
       let jfif = ColorCoding(matrix: ColorCoding.bt601, isFullRange: true)
-      picture = try toRGB.convert(
-        frame, to: AV_PIX_FMT_RGB24, coding: full, width: how.width, height: how.height)
-      picture = try picture.turned(how.orientation)
       picture = try toYCbCr.convert(
         picture, to: frame.chromaIsFull ? AV_PIX_FMT_YUVJ444P : AV_PIX_FMT_YUVJ420P,
         coding: jfif, width: picture.width, height: picture.height)
     }
-    picture.av.pointer.pointee.sample_aspect_ratio = AVRational(num: 0, den: 1)
-    if let ratio = how.sampleAspectRatio {
-      let turned = Rational(ratio.denominator, ratio.numerator)
-      picture.av.pointer.pointee.sample_aspect_ratio =
-        (how.orientation.swapsAxes ? turned : ratio).libav
+    picture.setSampleAspectRatio(presentation)
+    return fileFormat == .png ? png.write(picture) : try encodeJPEG(picture)
+  }
+
+  /// What the picture becomes before it is turned.
+  private func format(of frame: borrowing Frame) -> AVPixelFormat {
+    if fileFormat == .jpeg { return AV_PIX_FMT_RGB24 }
+    return switch (presentation.isMonochrome, frame.bitDepth > 8) {
+    case (true, false): AV_PIX_FMT_GRAY8
+    case (true, true): AV_PIX_FMT_GRAY16BE
+    case (false, false): AV_PIX_FMT_RGB24
+    case (false, true): AV_PIX_FMT_RGB48BE
     }
-    return picture
+  }
+
+  private func encodeJPEG(_ picture: borrowing Frame) throws(CodecError) -> [UInt8] {
+    let shape = JPEGEncoder.Shape(picture)
+    if jpeg?.shape != shape {
+      jpeg = nil
+      jpeg = try JPEGEncoder(shape)
+    }
+    return try jpeg?.encode(picture) ?? []
+  }
+}
+
+// SAFETY: between `take` and `takeImage` only one thread works on a lane.
+extension ImageLane: @unchecked Sendable {}
+
+extension Frame {
+  fileprivate func setSampleAspectRatio(_ presentation: ImageWriter.Presentation) {
+    av.pointer.pointee.sample_aspect_ratio = AVRational(num: 0, den: 1)
+    guard let ratio = presentation.sampleAspectRatio else { return }
+    let turned = Rational(ratio.denominator, ratio.numerator)
+    av.pointer.pointee.sample_aspect_ratio =
+      (presentation.orientation.swapsAxes ? turned : ratio).libav
   }
 }

@@ -8,6 +8,8 @@ struct Scaler: ~Copyable {
     var coding: ColorCoding
     var width: Int32
     var height: Int32
+    /// Where the first chroma line of 4:2:0 lies, in 1/256 of a line below the first luma line.
+    var chromaLine: Int64 = 128
   }
 
   struct Plan: Equatable {
@@ -54,9 +56,8 @@ struct Scaler: ~Copyable {
       ("sws_flags", Int64(plan.flags)),
       ("src_range", plan.from.coding.isFullRange ? 1 : 0),
       ("dst_range", plan.to.coding.isFullRange ? 1 : 0),
-      // Chroma lines of 4:2:0 lie halfway between luma lines, in 1/256 of a line.
-      ("src_v_chr_pos", plan.from.format.halvesChromaHeight ? 128 : -513),
-      ("dst_v_chr_pos", plan.to.format.halvesChromaHeight ? 128 : -513),
+      ("src_v_chr_pos", plan.from.format.halvesChromaHeight ? plan.from.chromaLine : -513),
+      ("dst_v_chr_pos", plan.to.format.halvesChromaHeight ? plan.to.chromaLine : -513),
     ]
     for (name, value) in options {
       try check(

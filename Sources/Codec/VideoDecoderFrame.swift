@@ -20,6 +20,18 @@ extension Frame {
   /// Luma runs over all values, not from 16 to 235 (of 8 bits).
   package var isFullRange: Bool { ColorCoding(of: self).isFullRange }
 
+  /// matrix_coefficients (H.264 table E-5), if they are such that no conversion to RGB is known:
+  /// neither a weighted sum of R, G and B, nor R, G and B themselves, nor unspecified.
+  package var unknownMatrix: Int? {
+    switch av.pointer.pointee.colorspace {
+    case AVCOL_SPC_YCGCO, AVCOL_SPC_BT2020_CL, AVCOL_SPC_SMPTE2085, AVCOL_SPC_CHROMA_DERIVED_NCL,
+      AVCOL_SPC_CHROMA_DERIVED_CL, AVCOL_SPC_ICTCP:
+      Int(av.pointer.pointee.colorspace.rawValue)
+    default:
+      nil
+    }
+  }
+
   /// Where the chroma samples of 4:2:0 lie.
   package var chromaLocation: ChromaLocation {
     switch av.pointer.pointee.chroma_location {
@@ -101,16 +113,23 @@ extension Frame {
 
   private static func planes(crFirst: Bool) -> [Int] { crFirst ? [0, 2, 1, 3] : [0, 1, 2, 3] }
 
+  /// Chroma planes may have fewer rows than the picture.
+  func rows(ofPlane plane: Int) -> Int {
+    let rows = Int(av.pointer.pointee.height)
+    let format = AVPixelFormat(av.pointer.pointee.format)
+    guard plane == 1 || plane == 2, let description = av_pix_fmt_desc_get(format) else {
+      return rows
+    }
+    return -(-rows >> Int(description.pointee.log2_chroma_h))
+  }
+
   /// Visits the bytes of a plane in order: row by row, or all at once when no padding lies between.
   private func forEachRun(ofPlane plane: Int, _ visit: (UnsafeBufferPointer<UInt8>) -> Void) {
     let picture = av.pointer
     let format = AVPixelFormat(picture.pointee.format)
     let bytesPerRow = Int(av_image_get_linesize(format, picture.pointee.width, Int32(plane)))
     guard bytesPerRow > 0, let first = picture.plane(plane) else { return }
-    var rows = Int(picture.pointee.height)
-    if plane == 1 || plane == 2, let description = av_pix_fmt_desc_get(format) {
-      rows = -(-rows >> Int(description.pointee.log2_chroma_h))
-    }
+    let rows = rows(ofPlane: plane)
     let stride = picture.stride(plane)
     if stride == bytesPerRow {
       visit(UnsafeBufferPointer(start: first, count: bytesPerRow * rows))

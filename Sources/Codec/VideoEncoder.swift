@@ -47,6 +47,10 @@ package struct VideoEncoder: ~Copyable {
     let input = try EncoderInput(settings)
     try context.pointer.apply(settings, codedAs: input.codedFormat)
     try check(avcodec_open2(context.pointer, codec, nil), "avcodec_open2")
+    if let sar = settings.sampleAspectRatio {
+      // Opening forgets extreme ratios, and a difference would make the wrapper write a new SPS.
+      context.pointer.pointee.sample_aspect_ratio = sar.libav
+    }
     self.context = context
     self.packet = packet
     self.input = input

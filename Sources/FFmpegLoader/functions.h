@@ -10,7 +10,7 @@
   X(av_frame_copy_props) \
   X(av_frame_free) \
   X(av_frame_get_buffer) \
-  X(av_frame_get_side_data) \
+  X(av_frame_get_side_data) X(av_frame_ref) \
   X(av_free) \
   X(av_get_pix_fmt_name) \
   X(av_image_get_buffer_size) \

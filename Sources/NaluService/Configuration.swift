@@ -1,29 +1,63 @@
+package import HTTP
 internal import Platform
 
 /// How a server is set up: the values of `ServeOptions`.
 package struct Configuration: Sendable {
-  package var host = "127.0.0.1"
-  /// 0 lets the system choose.
-  package var port = 8080
+  /// Address, connections and deadlines. Its certificate is read from the files below.
+  package var http = Server.Configuration()
   package var limits = Limits()
   package var spoolDirectory = "/tmp"
   /// Seconds that running jobs get to finish when the server is told to stop.
   package var grace = 30
+  /// PEM files; both or none.
+  package var certificateFile: String?
+  package var keyFile: String?
+  /// A token a line; without it no request needs one.
+  package var tokenFile: String?
+  /// Origins of web pages that may use the service.
+  package var origins: [String] = []
 
   /// The defaults of a machine with that many processors.
   package init(processors: Int = availableProcessors()) {
+    http.port = 8080
     limits.workers = processors
     limits.jobs = 2 * processors
     limits.maxThreads = processors
   }
 
-  /// Takes the values that were given and the defaults for the rest.
-  package init(_ values: ParameterValues) {
+  /// Takes the values that were given, and the defaults for the rest.
+  package init(_ values: ParameterValues) throws(Problem) {
     self.init()
-    host = values[ServeOptions.host] ?? host
-    port = values[ServeOptions.port] ?? port
+    takeHTTP(values)
+    takeLimits(values)
     spoolDirectory = values[ServeOptions.spoolDirectory] ?? spoolDirectory
     grace = values[ServeOptions.grace] ?? grace
+    certificateFile = values[ServeOptions.certificateFile]
+    keyFile = values[ServeOptions.keyFile]
+    tokenFile = values[ServeOptions.tokenFile]
+    origins = values[ServeOptions.origins] ?? []
+    guard (certificateFile == nil) == (keyFile == nil) else {
+      throw Problem(.conflictingParameters, "tls-cert and tls-key go together.")
+    }
+  }
+
+  private mutating func takeHTTP(_ values: ParameterValues) {
+    http.host = values[ServeOptions.host] ?? http.host
+    http.port = values[ServeOptions.port].map { UInt16($0) } ?? http.port
+    http.ioThreads = values[ServeOptions.ioThreads] ?? http.ioThreads
+    http.connectionLimit = values[ServeOptions.maxConnections] ?? http.connectionLimit
+    http.perAddressLimit =
+      values[ServeOptions.maxConnectionsPerAddress] ?? http.perAddressLimit
+    http.minimumUploadRate = values[ServeOptions.minUploadRate] ?? 1000
+    if let seconds = values[ServeOptions.headerTimeout] { http.headerTimeout = .seconds(seconds) }
+    if let seconds = values[ServeOptions.idleTimeout] { http.idleTimeout = .seconds(seconds) }
+    if let seconds = values[ServeOptions.stallTimeout] {
+      http.uploadStallTimeout = .seconds(seconds)
+      http.readerStallTimeout = .seconds(seconds)
+    }
+  }
+
+  private mutating func takeLimits(_ values: ParameterValues) {
     limits.workers = values[ServeOptions.workers] ?? limits.workers
     limits.jobs = values[ServeOptions.jobs] ?? limits.jobs
     limits.queue = values[ServeOptions.queue] ?? limits.queue
@@ -36,100 +70,5 @@ package struct Configuration: Sendable {
     limits.maxNALUnits = values[ServeOptions.maxNALUnits] ?? limits.maxNALUnits
     limits.jobTimeout = values[ServeOptions.jobTimeout] ?? limits.jobTimeout
     limits.maxSpool = values[ServeOptions.maxSpool] ?? limits.maxSpool
-  }
-}
-
-/// The options of `nalu serve`. Each is also an environment variable, `NALU_MAX_BODY` for
-/// `--max-body`; options win.
-package enum ServeOptions {
-  package static let host = Parameter<String>(
-    "host", .text("an address or host name", example: "0.0.0.0"), default: "127.0.0.1",
-    help: "Address to listen on.")
-  package static let port = Parameter<Int>(
-    "port", .integer(0...65535), default: "8080", help: "Port to listen on; 0 takes a free one.")
-  package static let workers = Parameter<Int>(
-    "workers", .integer(1...1024), default: "one a processor",
-    help: "Steps of jobs that run at once.")
-  package static let jobs = Parameter<Int>(
-    "jobs", .integer(1...1024), default: "two a processor",
-    help: "Jobs that hold an encoder or decoder at once.")
-  package static let queue = Parameter<Int>(
-    "queue", .integer(0...100_000), default: "64",
-    help: "Jobs that may wait for that; the next request is answered 429.")
-  package static let maxThreads = Parameter<Int>(
-    "max-threads", .integer(1...64), default: "one a processor",
-    help: "Encoder or decoder threads of one job at most.")
-  package static let maxBody = Parameter<Int>(
-    "max-body", .size, default: "16Gi", help: "Bytes of one upload.")
-  package static let maxFramePixels = Parameter<Int>(
-    "max-frame-pixels", .size, default: "35651584 (8192x4352)",
-    help: "Luma samples of one coded picture.")
-  package static let maxDimension = Parameter<Int>(
-    "max-dimension", .integer(16...65536), default: "16384", help: "Luma samples in one direction.")
-  package static let maxFrames = Parameter<Int>(
-    "max-frames", .size, default: "1M", help: "Frames of one job.")
-  package static let maxOutput = Parameter<Int>(
-    "max-output", .size, default: "64Gi", help: "Bytes of one result.")
-  package static let maxNALUnits = Parameter<Int>(
-    "max-nal-units", .size, default: "1M", help: "NAL units that one job keeps records of.")
-  package static let jobTimeout = Parameter<Int>(
-    "job-timeout", .integer(1...1_000_000), default: "3600",
-    help: "Seconds that a job may take, waiting for its client not counted.")
-  package static let spoolDirectory = Parameter<String>(
-    "spool-dir", .text("a directory", example: "/tmp"), default: "/tmp",
-    help: "Where temporary files go; they never have a name.")
-  package static let maxSpool = Parameter<Int>(
-    "max-spool", .size, default: "8Gi", help: "Bytes of all temporary files together.")
-  package static let grace = Parameter<Int>(
-    "grace", .integer(0...86400), default: "30",
-    help: "Seconds that running jobs get to finish after SIGTERM.")
-
-  package static let all: [any AnyParameter] = [
-    host, port, workers, jobs, queue, maxThreads, maxBody, maxFramePixels, maxDimension, maxFrames,
-    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, grace,
-  ]
-
-  /// The environment variable of an option.
-  package static func variable(of name: String) -> String {
-    "NALU_" + name.uppercased().split(separator: "-").joined(separator: "_")
-  }
-
-  /// The options that the environment gives, without those in `given`.
-  package static func fromEnvironment(
-    except given: [String]
-  ) -> [(name: String, value: String)] {
-    all.filter { !given.contains($0.name) }.compactMap { option in
-      environmentVariable(variable(of: option.name)).map { (option.name, $0) }
-    }
-  }
-}
-
-extension ParameterKind<String> {
-  /// Any text of at least one character.
-  package static func text(_ expectation: String, example: String) -> ParameterKind {
-    ParameterKind(expectation, schema: .pattern("^.+$", example: example)) { text in
-      text.isEmpty ? nil : text
-    }
-  }
-}
-
-extension ParameterKind<Int> {
-  /// A count or a number of bytes: digits with an optional `k M G` (powers of 1000) or `Ki Mi Gi`
-  /// (powers of 1024).
-  package static var size: ParameterKind {
-    ParameterKind(
-      "a size such as 500M or 16Gi", schema: .pattern("^[0-9]+([kMG]|[KMG]i)?$", example: "16Gi")
-    ) { text in
-      let units = [
-        ("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30), ("k", 1000), ("M", 1_000_000),
-        ("G", 1_000_000_000),
-      ]
-      let unit = units.first { text.hasSuffix($0.0) }
-      guard let number = decimalInteger(text.dropLast(unit?.0.count ?? 0)), number >= 0 else {
-        return nil
-      }
-      let (size, overflow) = number.multipliedReportingOverflow(by: unit?.1 ?? 1)
-      return overflow ? nil : size
-    }
   }
 }

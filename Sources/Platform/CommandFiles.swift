@@ -107,3 +107,11 @@ extension SystemError {
   /// The system's words for the error.
   package var message: String { String(cString: strerror(number)) }
 }
+
+/// The content of a small file, up to `limit` bytes; what is no UTF-8 is replaced.
+package func readTextFile(_ path: String, limit: Int) throws(SystemError) -> String {
+  let file = try InputFile(path: path)
+  let block = Block(capacity: limit)
+  try file.fill(block)
+  return block.span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
+}

@@ -51,3 +51,10 @@ package final class SignalWatch {
     for source in sources { source.cancel() }
   }
 }
+
+/// Memory of this process that is in RAM, in bytes; 0 where that cannot be told.
+package func residentBytes() -> Int {
+  guard let text = try? readTextFile("/proc/self/statm", limit: 256) else { return 0 }
+  let pages = text.split(separator: " ").dropFirst().first.flatMap { Int($0) } ?? 0
+  return pages * sysconf(Int32(_SC_PAGESIZE))
+}

@@ -16,17 +16,23 @@ enum ServeCommand {
     // Before the port opens, so that a signal right after it is not lost.
     let stop = DispatchSemaphore(value: 0)
     let watch = SignalWatch([.interrupt, .terminate]) { _ in stop.signal() }
-    let service = Service(configuration) { writeErrorLine($0) }
+    let service: Service
     let server: Server
-    do throws(ServerError) {
+    do throws(StartError) {
+      service = try Service(configuration) { writeErrorLine($0) }
       server = try service.listen()
     } catch {
-      throw .server("\(configuration.host):\(configuration.port): \(error.text)")
+      throw .server(error.message)
     }
-    writeErrorLine("nalu \(Version.nalu) listens on http://\(configuration.host):\(server.port)")
+    let scheme = configuration.certificateFile == nil ? "http" : "https"
+    writeErrorLine(
+      "nalu \(Version.nalu) listens on \(scheme)://\(configuration.http.host):\(server.port)")
+    let reload = SignalWatch([.hangUp]) { _ in
+      for line in service.reload(server) { writeErrorLine("nalu: \(line)") }
+    }
     stop.wait()
     service.shutDown(server)
-    withExtendedLifetime(watch) {}
+    withExtendedLifetime((watch, reload)) {}
     return 0
   }
 
@@ -35,23 +41,10 @@ enum ServeCommand {
   ) throws(CommandError) -> Configuration {
     let environment = ServeOptions.fromEnvironment(except: arguments.options.map(\.name))
     do throws(Problem) {
-      return Configuration(
+      return try Configuration(
         try ParameterValues(environment + arguments.options, table: ServeOptions.all))
     } catch {
       throw .usage(error.detail)
-    }
-  }
-}
-
-extension ServerError {
-  fileprivate var text: String {
-    switch self {
-    case .addressInUse: "the port is in use already"
-    case .permission: "this port needs privileges"
-    case .noSuchAddress: "no such address on this machine"
-    case .certificate(let reason): "the certificate or its key cannot be used: \(reason)"
-    case .library(let reason): reason
-    case .system(let error): "\(error.call): \(error.message)"
     }
   }
 }

@@ -49,6 +49,37 @@ import Testing
     #expect(try decode(units) == expected)
   }
 
+  @Test func keepsTheChromaOfFieldsApart() throws {
+    // Lines of the top field have chroma 50, those of the bottom field 200.
+    let width = 8
+    let height = 16
+    let picture = (0..<height).flatMap { line in
+      (0..<width / 2).flatMap { _ in [90, line % 2 == 0 ? 50 : 200, 90, 100] as [UInt8] }
+    }
+    let units = try encodeLossless(
+      [picture], .yuyv422, (width, height), chroma: .yuv420, fieldOrder: .tff)
+    let decoded = try decode(units)[0]
+    let chroma = Array(decoded[128..<160])
+    for line in 0..<8 {
+      #expect(Set(chroma[4 * line..<4 * line + 4]) == [line % 2 == 0 ? 50 : 200])
+    }
+    #expect(Set(decoded.prefix(128)) == [90])
+  }
+
+  @Test func convertsNV16ToOtherChromaFormats() throws {
+    let pictures = [[UInt8](repeating: 90, count: 24) + [UInt8](repeating: 70, count: 24)]
+    let units = try encodeLossless(pictures, .nv16, (6, 4), chroma: .yuv420)
+    #expect(
+      try decode(units) == [
+        [UInt8](repeating: 90, count: 24) + [UInt8](repeating: 70, count: 12)
+      ])
+    var halves = pictures
+    for index in stride(from: 25, to: 48, by: 2) { halves[0][index] = 200 }
+    let split = try decode(encodeLossless(halves, .nv16, (6, 4), chroma: .yuv444))
+    #expect(Set(split[0][24..<48]) == [70])
+    #expect(Set(split[0][48..<72]) == [200])
+  }
+
   @Test func addsColourlessChromaToGray() throws {
     let pictures = noise(.gray, 6, 4, count: 1)
     let units = try encodeLossless(pictures, .gray, (6, 4), chroma: .yuv420)
@@ -94,7 +125,8 @@ import Testing
 
   private func encodeLossless(
     _ pictures: [[UInt8]], _ format: PixelFormat, _ size: (width: Int, height: Int),
-    chroma: ChromaFormat? = nil, colour: ColourDescription = .init()
+    chroma: ChromaFormat? = nil, colour: ColourDescription = .init(),
+    fieldOrder: VideoEncoder.FieldOrder? = nil
   ) throws -> [[UInt8]] {
     var settings = VideoEncoder.Settings(
       width: size.width, height: size.height, pixelFormat: format,
@@ -102,6 +134,7 @@ import Testing
     settings.rateControl = .qp(0)
     settings.preset = .ultrafast
     settings.colour = colour
+    settings.fieldOrder = fieldOrder
     return try VideoEncoder.encode(pictures, settings)
   }
 

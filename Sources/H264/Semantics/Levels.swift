@@ -67,7 +67,7 @@ package struct Level: Equatable, Sendable {
 }
 
 /// What MaxBR and MaxCPB are counted in, in bits (and bits per second): cpbBrVclFactor and
-/// cpbBrNalFactor (table A-2; 1000 and 1200 for the profiles of §A.3.1).
+/// cpbBrNalFactor (tables A-2 and F-17; 1000 and 1200 for the profiles of §A.3.1).
 package struct BitRateFactor: Equatable, Sendable {
   package var vcl: Int
   package var nal: Int
@@ -75,7 +75,7 @@ package struct BitRateFactor: Equatable, Sendable {
   package init(profileIDC: Int) {
     (vcl, nal) =
       switch profileIDC {
-      case 100, 86, 118, 128, 134, 135, 138, 139: (1250, 1500)
+      case 100, 83, 86, 118, 128, 134, 135, 138, 139: (1250, 1500)
       case 110: (3000, 3600)
       case 122, 244, 44: (4000, 4800)
       default: (1000, 1200)

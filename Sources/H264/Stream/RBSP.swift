@@ -11,21 +11,26 @@ package struct RBSP: Sendable {
   /// Takes the payload of `unit`, which starts with a header of `headerSize` bytes.
   package mutating func load(_ unit: Span<UInt8>, headerSize: Int) {
     bytes.removeAll(keepingCapacity: true)
-    removals.removeAll(keepingCapacity: true)
+    if !removals.isEmpty { removals.removeAll(keepingCapacity: true) }
     self.headerSize = headerSize
-    bytes.reserveCapacity(unit.count)
-    var zeros = 0
-    var index = headerSize
-    while index < unit.count {
-      let byte = unit[index]
-      index += 1
-      if zeros >= 2, byte == 3 {
-        removals.append(bytes.count)
-        zeros = 0
-        continue
+    bytes.append(addingCapacity: unit.count) { payload in
+      var zeros = 0
+      var index = headerSize
+      while index < unit.count {
+        let byte = unit[index]
+        index &+= 1
+        if byte == 0 {
+          zeros &+= 1
+        } else {
+          if byte == 3, zeros >= 2 {
+            removals.append(payload.count)
+            zeros = 0
+            continue
+          }
+          zeros = 0
+        }
+        payload.append(byte)
       }
-      bytes.append(byte)
-      zeros = byte == 0 ? zeros + 1 : 0
     }
   }
 

@@ -37,7 +37,17 @@ package struct StartCodeScanner: Sendable {
     var isCarried = false
   }
 
-  package init() {}
+  /// Finds the first index from a given one (2 or more) on of a byte up to 3 that two zero bytes
+  /// precede, or gives the number of bytes: a start code, the end of a unit, or an emulation
+  /// prevention sequence.
+  package typealias Search = @Sendable (_ chunk: Span<UInt8>, _ first: Int) -> Int
+
+  private let search: Search
+
+  /// A scanner that spends most of its time in `search`.
+  package init(search: @escaping Search = StartCodeScanner.plainSearch) {
+    self.search = search
+  }
 
   /// The next unit that ends in `chunk`; nil, once, when the rest of the chunk is scanned.
   ///
@@ -46,7 +56,7 @@ package struct StartCodeScanner: Sendable {
     while position < chunk.count {
       var runStart = position - zeros
       if zeros == 0, !afterEscape {
-        let third = Self.thirdByteOfPattern(in: chunk, from: position + 2)
+        let third = search(chunk, position + 2)
         guard third < chunk.count else {
           zeros = Self.zerosAtEnd(of: chunk, from: position)
           break
@@ -182,8 +192,9 @@ extension StartCodeScanner {
   }
 
   private mutating func carry(_ chunk: Span<UInt8>, _ range: Range<Int>) {
-    carried.reserveCapacity(carried.count + range.count)
-    for index in range { carried.append(chunk[index]) }
+    carried.append(addingCapacity: range.count) { copy in
+      for index in range { copy.append(chunk[index]) }
+    }
   }
 
   /// Makes `carried` the kept bytes of `unit`, which ends in `chunk` or before it.
@@ -212,11 +223,10 @@ extension StartCodeScanner {
     return chunk.count - index
   }
 
-  /// The first index from `first` on of a byte up to 3 that two zero bytes precede, or at least
-  /// `chunk.count`: a start code, the end of a unit, or an emulation prevention sequence.
-  ///
-  /// A byte above 3 rules out three positions, so that two of three bytes are never read.
-  private static func thirdByteOfPattern(in chunk: Span<UInt8>, from first: Int) -> Int {
+  /// The ``Search`` in plain Swift: a byte above 3 rules out three places, so that two of three
+  /// bytes are never read.
+  @Sendable
+  package static func plainSearch(in chunk: Span<UInt8>, from first: Int) -> Int {
     var index = first
     while index < chunk.count {
       let byte = chunk[index]

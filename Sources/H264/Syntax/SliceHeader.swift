@@ -66,8 +66,6 @@ package struct SliceHeader: Equatable, Sendable {
   package var sliceGroupChangeCycle = 0
   /// slice_id of data partition A.
   package var sliceID: Int?
-  /// Only the first three elements were read, as for 3D-AVC texture and depth views (Annex I).
-  package var isIncomplete = false
 
   package init() {}
 
@@ -123,7 +121,8 @@ extension SliceHeader {
     }
     switch unit.extension?.kind {
     case .avc3D:
-      isIncomplete = true
+      // slice_header_in_3davc_extension() goes on with elements that only depth coding needs.
+      break
     case .svc:
       try parseIdentity(&reader, sps: sps, pps: pps)
       try parseScalableBody(&reader, unit: unit, sps: sps, pps: pps)

@@ -8,15 +8,17 @@ final class JobExchange: Upload, BodySource, JobObserver {
   private let exchange: Exchange
   private let endpoint: String
   private let service: Service
+  private let started: UInt64
 
   /// Results up to this many bytes are handed over in one piece.
   private static let smallResult = 1 << 16
 
-  init(job: Job, exchange: Exchange, endpoint: String, service: Service) {
+  init(job: Job, exchange: Exchange, endpoint: String, service: Service, started: UInt64) {
     self.job = job
     self.exchange = exchange
     self.endpoint = endpoint
     self.service = service
+    self.started = started
   }
 
   // MARK: Upload
@@ -30,9 +32,13 @@ final class JobExchange: Upload, BodySource, JobObserver {
   func ended(_ outcome: Outcome) {
     job.cancel()
     service.registry.remove(job)
+    let report = job.report
+    let seconds = Double(monotonicNanoseconds() - started) / 1e9
+    service.metrics.count(
+      report, endpoint: endpoint, seconds: seconds, isCancelled: outcome != .delivered)
     service.log(
       JobLog(
-        id: job.id, operation: endpoint, request: exchange.request, report: job.report,
+        id: job.id, operation: endpoint, request: exchange.request, report: report,
         outcome: outcome
       ).line)
   }
@@ -46,24 +52,30 @@ final class JobExchange: Upload, BodySource, JobObserver {
   func answer(_ answer: JobAnswer) {
     switch answer {
     case .problem(let problem):
-      exchange.respond(Response(problem, headers: [jobID, timing]))
+      respond(Response(problem, headers: [jobID, timing]))
     case .whole(let answer, let length):
-      let fields = answer.headers + answer.trailers
-      exchange.respond(
+      let fields = (answer.headers + answer.trailers).map { ($0.name, $0.value) }
+      let isSmall = length <= JobExchange.smallResult
+      respond(
         Response(
-          status: 200,
-          headers: [contentType(answer), jobID, timing] + fields.map { ($0.name, $0.value) },
-          body: length <= JobExchange.smallResult
-            ? .bytes(wholeResult(length)) : .stream(self, length: length)))
+          status: 200, headers: [contentType(answer), jobID, timing] + fields,
+          body: isSmall ? .bytes(wholeResult(length)) : .stream(self, length: length)))
     case .streamed(let answer):
       let names = answer.trailerNames + ["Server-Timing"]
-      exchange.respond(
+      respond(
         Response(
           status: 200,
           headers: [contentType(answer), jobID, ("Trailer", names.joined(separator: ", "))]
             + answer.headers.map { ($0.name, $0.value) },
           body: .stream(self, length: nil)))
     }
+  }
+
+  private func respond(_ response: Response) {
+    service.metrics.count(endpoint: endpoint, status: response.status)
+    var response = response
+    response.headers += service.commonFields(for: exchange.request)
+    exchange.respond(response)
   }
 
   private func wholeResult(_ length: Int) -> [UInt8] {

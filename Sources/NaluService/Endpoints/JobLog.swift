@@ -46,3 +46,14 @@ extension Outcome {
     }
   }
 }
+
+/// A line of the log that belongs to no job.
+enum ServerLog {
+  static func line(_ message: String) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("server", message)
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
+  }
+}

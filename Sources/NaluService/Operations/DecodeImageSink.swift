@@ -38,7 +38,8 @@ struct DecodeImageSink: ~Copyable {
     presentation.orientation = orientation
     presentation.sampleAspectRatio = geometry.sampleAspectRatio
     do throws(CodecError) {
-      try writer.send(frame, number: number, as: presentation)
+      let picture = settings.deinterlaces ? try frame.deinterlaced() : frame
+      try writer.send(picture, number: number, as: presentation)
     } catch {
       throw .conversionFailed
     }
@@ -63,9 +64,7 @@ struct DecodeImageSink: ~Copyable {
 
   /// Appends the next image, if one is ready.
   private mutating func emit(into output: inout Output) throws(Problem) -> Bool {
-    let image: ImageWriter.Image?
-    do throws(CodecError) { image = try writer.receive() } catch { throw .conversionFailed }
-    guard let image else { return false }
+    guard let image = writer.receive() else { return false }
     guard archive != nil else {
       output.bytes += image.bytes
       return true

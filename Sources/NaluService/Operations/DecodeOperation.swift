@@ -36,6 +36,10 @@ package struct DecodeOperation: Operation, ~Copyable {
   package var isExpensive: Bool { phase == .decoding || phase == .finishing }
 
   package mutating func push(_ block: Block) throws(Problem) {
+    if spool.count == 0, let name = ContainerSignature.name(of: block.span) {
+      throw Problem(
+        .unrecognisedInput, "The body is \(name), not an H.264 byte stream (Annex B).")
+    }
     try spool.append(block.span)
     self.block = block
   }

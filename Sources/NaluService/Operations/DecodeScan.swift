@@ -48,8 +48,8 @@ struct DecodeUnitReader: Sendable {
   private var index = DecodeIndex()
   private var known: [Int: [UInt8]] = [:]
 
+  private var recognition = InputRecognition()
   private var unitCount = 0
-  private var recognisedUnits = 0
   private var readableSlices = 0
   private var open = Run()
   private var isOpen = false
@@ -96,17 +96,17 @@ struct DecodeUnitReader: Sendable {
     let unitHeader = NALUnitHeader(bytes)
     let place = DecodeJudge.Place(unit: unitCount - 1, offset: unit.offset)
     var slice: AccessUnitTracker.Slice?
-    var isReadable = true
+    var evidence = InputRecognition.Evidence.none
     switch unitHeader.type {
     case .sps:
-      isReadable = try readSPS(unit, bytes, place)
+      evidence = try readSPS(unit, bytes, place)
     case .pps:
-      isReadable = readPPS(unit, bytes)
+      evidence = readPPS(unit, bytes)
     case .sei:
       readSEI(bytes)
     case .nonIDRSlice, .idrSlice, .partitionA:
-      slice = try readSlice(unitHeader, bytes, place)
-      isReadable = slice != nil
+      (slice, evidence) = try readSlice(unitHeader, bytes, place)
+      if slice == nil, isOpen { index.isReliable = false }
     case .sliceExtension:
       index.extension = unitHeader.extension?.kind == .svc ? .scalable : .multiview
     case .depthSliceExtension:
@@ -114,19 +114,13 @@ struct DecodeUnitReader: Sendable {
     default:
       break
     }
-    if !isReadable, isOpen { index.isReliable = false }
+    recognition.add(unitHeader, bytes, evidence)
     try add(unit, unitHeader, slice, place)
   }
 
   /// No unit follows.
   mutating func finish() throws(Problem) -> DecodeIndex {
-    guard recognisedUnits > 0 else {
-      throw Problem(
-        .unrecognisedInput,
-        unitCount == 0
-          ? "There is no Annex B start code in the body."
-          : "None of the \(unitCount) units between start codes is one of H.264.")
-    }
+    guard recognition.isRecognised else { throw notRecognised }
     if isOpen {
       open.add(waiting)
       closeFrame()
@@ -142,6 +136,15 @@ struct DecodeUnitReader: Sendable {
     index.arrange()
     return index
   }
+
+  private var notRecognised: Problem {
+    let detail =
+      recognition.looksLikeH265
+      ? "The NAL units are those of H.265, not of H.264."
+      : unitCount == 0
+        ? "There is no start code in the body." : "No NAL unit of type 1, 5, 7 or 8 makes sense."
+    return Problem(.unrecognisedInput, detail)
+  }
 }
 
 // MARK: Syntax
@@ -149,7 +152,7 @@ struct DecodeUnitReader: Sendable {
 extension DecodeUnitReader {
   private mutating func readSPS(
     _ unit: NALUnitExtent, _ bytes: Span<UInt8>, _ place: DecodeJudge.Place
-  ) throws(Problem) -> Bool {
+  ) throws(Problem) -> InputRecognition.Evidence {
     rbsp.load(bytes, headerSize: 1)
     let payload = rbsp.bytes
     var bits = BitReader(payload.span)
@@ -157,29 +160,31 @@ extension DecodeUnitReader {
     do throws(SyntaxError) {
       set = try SequenceParameterSet(parsing: &bits)
     } catch {
-      return false
+      return .none
     }
-    recognisedUnits += 1
     try judge.check(set, place)
     note(unit, bytes, id: set.id)
     parameterSets.store(set)
-    return true
+    return set.profileName == nil ? .weak : .strong
   }
 
-  private mutating func readPPS(_ unit: NALUnitExtent, _ bytes: Span<UInt8>) -> Bool {
+  private mutating func readPPS(
+    _ unit: NALUnitExtent, _ bytes: Span<UInt8>
+  ) -> InputRecognition.Evidence {
     rbsp.load(bytes, headerSize: 1)
     let payload = rbsp.bytes
     var bits = BitReader(payload.span)
     do throws(SyntaxError) {
-      let set = try PictureParameterSet(
-        parsing: &bits,
-        chromaFormatIDC: { parameterSets.chromaFormatIDC(ofSequenceParameterSet: $0) })
-      recognisedUnits += 1
+      let known = parameterSets
+      let set = try PictureParameterSet(parsing: &bits) {
+        known.chromaFormatIDC(ofSequenceParameterSet: $0)
+      }
       note(unit, bytes, id: set.id)
       parameterSets.store(set)
-      return true
+      let hasSPS = known.chromaFormatIDC(ofSequenceParameterSet: set.sequenceParameterSetID) != nil
+      return hasSPS && bits.issues.isEmpty ? .strong : .weak
     } catch {
-      return false
+      return .none
     }
   }
 
@@ -209,37 +214,47 @@ extension DecodeUnitReader {
     }
   }
 
+  /// Most slice headers are short; the kept bytes are read whole only for one that is not.
+  private static let usualHeaderBytes = 64
+
   private mutating func readSlice(
     _ unitHeader: NALUnitHeader, _ bytes: Span<UInt8>, _ place: DecodeJudge.Place
-  ) throws(Problem) -> AccessUnitTracker.Slice? {
-    rbsp.load(bytes, headerSize: 1)
-    let payload = rbsp.bytes
-    var bits = BitReader(payload.span)
-    do throws(SyntaxError) {
-      try header.parse(
-        &bits, unit: unitHeader, parameterSets: parameterSets)
-    } catch {
-      if case .missingPictureParameterSet = error.reason { noteOrphan() }
-      if case .missingSequenceParameterSet = error.reason { noteOrphan() }
-      return nil
+  ) throws(Problem) -> (AccessUnitTracker.Slice?, InputRecognition.Evidence) {
+    var failure = parseSlice(unitHeader, bytes.extracting(first: Self.usualHeaderBytes))
+    if failure?.reason == .truncated { failure = parseSlice(unitHeader, bytes) }
+    switch failure?.reason {
+    case nil:
+      break
+    case .missingPictureParameterSet, .missingSequenceParameterSet:
+      if !isOpen, header.firstMbInSlice == 0 { index.picturesWithoutParameterSets += 1 }
+      return (nil, header.firstMbInSlice < 139_264 ? .weak : .none)
+    default:
+      return (nil, .none)
     }
-    recognisedUnits += 1
     guard let sps = parameterSets.sequenceParameterSet(header.seqParameterSetID),
       let pps = parameterSets.pictureParameterSet(header.picParameterSetID)
-    else { return nil }
+    else { return (nil, .none) }
     readableSlices += 1
     try judge.check(header, sps, pps, isPartition: unitHeader.type == .partitionA, place)
     var slice = AccessUnitTracker.Slice(
       picture: PictureIdentity(header, unitHeader), firstMb: header.firstMbInSlice)
     slice.colourPlane = header.colourPlaneID
     slice.isRedundant = header.redundantPicCnt > 0
-    return slice
+    return (slice, .strong)
   }
 
-  /// Counts pictures whose parameter sets are missing.
-  private mutating func noteOrphan() {
-    recognisedUnits += 1
-    if header.firstMbInSlice == 0, !isOpen { index.picturesWithoutParameterSets += 1 }
+  private mutating func parseSlice(
+    _ unitHeader: NALUnitHeader, _ bytes: Span<UInt8>
+  ) -> SyntaxError? {
+    rbsp.load(bytes, headerSize: 1)
+    let payload = rbsp.bytes
+    var bits = BitReader(payload.span)
+    do throws(SyntaxError) {
+      try header.parse(&bits, unit: unitHeader, parameterSets: parameterSets)
+      return nil
+    } catch {
+      return error
+    }
   }
 }
 

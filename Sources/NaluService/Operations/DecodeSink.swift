@@ -46,6 +46,13 @@ struct DecodeSink: ~Copyable {
     _ frame: consuming Frame, number: Int, isMonochrome: Bool, into output: inout Output
   ) throws(Problem) {
     framesOut += 1
+    let needsRGB = images != nil && !isMonochrome || settings.pixelFormat?.isRGB == true
+    if needsRGB, let matrix = frame.unknownMatrix {
+      throw Problem(
+        .unsupportedFeature,
+        "The stream's colours (matrix_coefficients \(matrix)) cannot be converted to RGB.",
+        members: [.init("feature", "matrix_coefficients \(matrix)")])
+    }
     if images != nil {
       try images?.write(frame, number: number, isMonochrome: isMonochrome, into: &output)
       return

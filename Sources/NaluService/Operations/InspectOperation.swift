@@ -6,13 +6,15 @@ package import Platform
 /// The stream is scanned as it arrives. What is known of it is written at once; the answer holds
 /// back until the input is recognised, so that other data is a problem and not half a report.
 package struct InspectOperation: ~Copyable, Operation {
-  private var scanner = StartCodeScanner()
+  private var scanner = StartCodeScanner(search: vectorSearch)
   private var report: StreamReport
   private var block: Block?
   private var size = 0
   private var isEnded = false
   private var tail: ReportTail?
   private var hasAnnounced = false
+  /// The first NAL unit was found.
+  private var hasBegun = false
 
   package init(_ settings: InspectSettings) {
     report = StreamReport(settings)
@@ -44,7 +46,11 @@ package struct InspectOperation: ~Copyable, Operation {
     if let scanned = block {
       block = nil
       try scan(scanned.span)
-      if report.recognition.isRecognised { takePending(into: &output) }
+      if report.recognition.isRecognised {
+        takePending(into: &output)
+      } else if report.form.pending.count > Self.maxHeldBack {
+        throw notRecognised
+      }
       return isEnded ? .again : .needsInput
     }
     guard isEnded else { return .needsInput }
@@ -65,16 +71,16 @@ package struct InspectOperation: ~Copyable, Operation {
   }
 
   private mutating func add(_ unit: NALUnitExtent, in chunk: Span<UInt8>) throws(Problem) {
-    if report.totals.units == 0 { report.noteLeadingData(scanner.bytesBeforeFirstUnit) }
+    if !hasBegun {
+      hasBegun = true
+      report.noteLeadingData(scanner.bytesBeforeFirstUnit)
+    }
     switch unit.place {
     case .chunk(let range):
       try report.add(unit, chunk.extracting(range))
     case .carried:
       let carried = scanner.carried
       try report.add(unit, carried.span)
-    }
-    if !report.recognition.isRecognised, report.form.pending.count > Self.maxHeldBack {
-      throw notRecognised
     }
   }
 

@@ -2,7 +2,7 @@ internal import H264
 
 /// Bits per second of a stream whose frames have all the same duration.
 struct BitRateMeter: Sendable {
-  /// Frames per second: fixed when the first frame is added.
+  /// Frames per second, once it is known: the first that a sequence parameter set in use says.
   private(set) var frameRate: H264.Ratio?
   private(set) var frames = 0
   /// Bits of all frames.
@@ -13,8 +13,12 @@ struct BitRateMeter: Sendable {
   /// The second's part that is filled, in units of 1 / numerator.
   private var elapsed = 0
 
-  mutating func add(frameOfBytes size: Int, _ rate: H264.Ratio?) {
-    if frames == 0 { frameRate = rate }
+  /// Frames after this one have that duration.
+  mutating func begin(_ rate: H264.Ratio?) {
+    frameRate = rate
+  }
+
+  mutating func add(frameOfBytes size: Int) {
     frames += 1
     bits += 8 * size
     guard let frameRate else { return }

@@ -1,5 +1,3 @@
-internal import Platform
-
 /// Writes JSON into a growing array of bytes, without building a document first.
 ///
 /// Commas are its business; that keys and values alternate is the caller's. Keys are ASCII without
@@ -96,6 +94,12 @@ package struct JSONWriter: Sendable {
     bytes.append(contentsOf: json)
   }
 
+  /// What `write` puts into `capacity` bytes of room: a complete value, or complete members.
+  mutating func appendRaw(capacity: Int, _ write: (inout OutputSpan<UInt8>) -> Void) {
+    separate()
+    bytes.append(addingCapacity: capacity, initializingWith: write)
+  }
+
   /// Ends a line: what follows is another document.
   package mutating func newLine() {
     bytes.append(UInt8(ascii: "\n"))
@@ -155,21 +159,7 @@ extension JSONWriter {
 
 extension JSONWriter {
   private mutating func append(_ number: Int) {
-    guard number.magnitude > 9 || number < 0 else {
-      bytes.append(UInt8(ascii: "0") + UInt8(number))
-      return
-    }
-    if number < 0 { bytes.append(UInt8(ascii: "-")) }
-    var digits = InlineArray<20, UInt8>(repeating: 0)
-    var first = 20
-    var rest = number.magnitude
-    repeat {
-      first -= 1
-      let (quotient, digit) = rest.quotientAndRemainder(dividingBy: 10)
-      digits[first] = UInt8(ascii: "0") + UInt8(digit)
-      rest = quotient
-    } while rest > 0
-    bytes.append(copying: digits.span.extracting(first..<20))
+    bytes.append(addingCapacity: 20) { $0.append(decimal: number) }
   }
 
   private static func needsEscape(_ byte: UInt8) -> Bool {

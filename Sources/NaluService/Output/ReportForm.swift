@@ -139,24 +139,3 @@ struct ReportForm: Sendable {
     writer.newLine()
   }
 }
-
-extension JSONWriter {
-  /// The members of a NAL unit's object.
-  fileprivate mutating func members(_ unit: UnitRecord) {
-    member("index", unit.index)
-    member("offset", unit.offset)
-    member("start_code_size", unit.startCodeSize)
-    member("size", unit.size)
-    if unit.trailingZeroBytes > 0 { member("trailing_zero_bytes", unit.trailingZeroBytes) }
-    member("nal_ref_idc", unit.refIDC)
-    member("nal_unit_type", Int(unit.type.rawValue))
-    member("name", unit.type.name)
-    member("access_unit", unit.accessUnit)
-    member("keyframe", unit.isKeyframe)
-    if let slice = unit.slice {
-      member("slice", slice.name)
-      member("slice_qp", unit.sliceQP)
-    }
-    raw(unit.details)
-  }
-}

@@ -188,35 +188,6 @@ extension StreamReport {
 }
 
 extension JSONWriter {
-  /// The members of an access unit's object.
-  mutating func members(_ unit: AccessUnitRecord, outputIndex: Int) {
-    member("index", unit.index)
-    member("nal_unit", unit.firstUnit)
-    member("nal_unit_count", unit.unitCount)
-    member("offset", unit.offset)
-    member("size", unit.size)
-    member("picture_type", unit.type?.name)
-    member("picture_structure", unit.structure.rawValue)
-    member("slice_count", unit.sliceCount)
-    member("frame_index", unit.frameIndex)
-    member("frame_num", unit.frameNum)
-    member("pic_order_cnt", unit.picOrderCnt)
-    member("output_index", unit.picOrderCnt == nil ? nil : outputIndex)
-    member("is_reference", unit.isReference)
-    member("keyframe", unit.isKeyframe)
-    switch unit.randomAccess {
-    case .idr:
-      member("random_access", "idr")
-    case .recoveryPoint:
-      member("random_access", "recovery_point")
-    case .gradual(let frames):
-      member("random_access", "gdr")
-      member("recovery_frame_cnt", frames)
-    case nil:
-      member("random_access", nil as String?)
-    }
-  }
-
   /// The members of a group of pictures' object.
   mutating func members(_ group: GroupOfPictures) {
     member("access_unit", group.accessUnit)

@@ -1,15 +1,17 @@
 internal import H264
 
 /// The sequence parameter set in use, and what it means for the order of pictures.
-struct ActiveSPS: Sendable {
-  let set: SequenceParameterSet
+final class ActiveSPS: Sendable {
+  let id: Int
   let version: Int
+  let set: SequenceParameterSet
   let coding: PictureOrderCount.Coding
   let buffer: DecodedPictureBuffer.Format
 
   init(_ set: SequenceParameterSet, version: Int) {
-    self.set = set
+    id = set.id
     self.version = version
+    self.set = set
     var coding = PictureOrderCount.Coding()
     coding.type = set.picOrderCntType
     coding.maxFrameNum = set.maxFrameNum
@@ -49,23 +51,24 @@ struct FrameInProgress: Sendable {
   var first: CodedPicture
   var second: CodedPicture?
   var buffer: DecodedPictureBuffer.Format
-  var rate: H264.Ratio?
 }
 
 // MARK: Access units
 
 extension StreamReport {
   /// Begins an access unit with the units that wait; `unit` is the first slice, ``slice`` its header.
-  mutating func openAccessUnit(with unit: UnitRecord, _ header: NALUnitHeader) {
+  mutating func openAccessUnit(
+    with unit: UnitRecord, _ header: NALUnitHeader, hasSets: Bool
+  ) {
     closeAccessUnit()
     let place = UnitPlace(unit)
-    if tracker.openedAgainstItsHeader {
+    if tracker.openedAgainstItsHeader, hasSets {
       note(
         .warning, .accessUnitBoundary,
         "The slice belongs to another picture than the one before, but its header does not say so.",
         place, element: "first_mb_in_slice")
     }
-    activate(place)
+    activate(place, hasSets: hasSets)
     let first = waiting.first?.record ?? unit
     var opened = AccessUnitRecord(
       index: totals.accessUnits, firstUnit: first.index, offset: first.start, end: unit.end)
@@ -100,7 +103,7 @@ extension StreamReport {
       checkFrameNumber(opened, picture, place)
       frame = FrameInProgress(
         index: totals.frames, accessUnit: opened.index, place: place, first: picture,
-        buffer: active?.buffer ?? DecodedPictureBuffer.Format(), rate: active?.set.frameRate)
+        buffer: active?.buffer ?? DecodedPictureBuffer.Format())
       frame?.isIDR = opened.isIDR
       totals.frames += 1
     }
@@ -187,7 +190,7 @@ extension StreamReport {
       frame?.type = closed.type ?? .i
       frame?.isKeyframe = closed.isKeyframe
     }
-    guard settings.include.contains(.accessUnits) else { return }
+    guard wants.accessUnits else { return }
     switch settings.format {
     case .json: accessUnits.append(closed)
     case .ndjson: unordered.append(closed)
@@ -199,20 +202,22 @@ extension StreamReport {
 // MARK: Pictures
 
 extension StreamReport {
-  private mutating func activate(_ place: UnitPlace) {
+  /// Takes the sequence parameter set of the slice into use, `hasSets`: which is there.
+  private mutating func activate(_ place: UnitPlace, hasSets: Bool) {
     let id = slice.seqParameterSetID
-    guard let pps = sets.pictureParameterSet(slice.picParameterSetID),
-      let set = sets.sequenceParameterSet(pps.sequenceParameterSetID)
+    if let active, active.id == id, active.version == spsVersions[id], hasSets { return }
+    guard hasSets, let pps = sets.pictureParameterSet(slice.picParameterSetID),
+      let set = sets.sequenceParameterSet(id)
     else {
       active = nil
       return
     }
-    if let active, active.set.id == id, active.version == spsVersions[id] { return }
     let isNew = active?.set != set
     active = ActiveSPS(set, version: spsVersions[id])
     if totals.sps == nil {
       totals.sps = set
       totals.isCABAC = pps.entropyCodingMode
+      meter.begin(set.frameRate)
     }
     if isNew { checkLevel(set, place) }
   }
@@ -249,9 +254,9 @@ extension StreamReport {
   ) {
     guard let active else { return }
     let missing = frameNumber.missingFrames(
-      before: picture.frameNum, maxFrameNum: active.set.maxFrameNum, isIDR: picture.isIDR,
+      before: picture.frameNum, maxFrameNum: active.coding.maxFrameNum, isIDR: picture.isIDR,
       isReference: picture.isReference, resets: picture.resets)
-    guard missing > 0, !active.set.gapsInFrameNumValueAllowed else { return }
+    guard missing > 0, !active.buffer.allowsGaps else { return }
     note(
       .error, .frameNumGap,
       "frame_num \(picture.frameNum) leaves a gap of \(missing): reference frames are missing.",
@@ -277,7 +282,7 @@ extension StreamReport {
     }
     tag.group = currentGroup
     groups.addFrame(size: done.size)
-    meter.add(frameOfBytes: done.size, done.rate)
+    meter.add(frameOfBytes: done.size)
     order.add(
       CodedFrame(tag: tag, first: done.first, second: done.second), done.buffer, to: &outputs)
     deliverOutputs()
@@ -315,7 +320,7 @@ extension StreamReport {
 
   mutating func deliverGroups(atEnd: Bool) {
     while let group = groups.nextComplete(atEnd: atEnd) {
-      guard settings.include.contains(.gops) else { continue }
+      guard wants.groups else { continue }
       if settings.format == .json {
         groupRecords.append(group)
       } else {

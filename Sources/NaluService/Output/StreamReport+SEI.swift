@@ -8,7 +8,7 @@ extension StreamReport {
   ) {
     var payload = takePayload()
     payload.load(bytes.span, headerSize: 1)
-    let recorded = isListed && includesSEI
+    let recorded = isListed && wants.sei
     let known = sets
     var reader = BitReader(payload.bytes.span, record: recorded ? takeEmptyRecord() : nil)
     let messages = SEIMessage.parseAll(

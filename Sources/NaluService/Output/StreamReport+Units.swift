@@ -40,10 +40,11 @@ extension StreamReport {
     _ unit: inout UnitRecord, _ header: NALUnitHeader, _ bytes: Span<UInt8>, _ place: UnitPlace,
     isListed: Bool
   ) -> (AccessUnitTracker.Slice?, InputRecognition.Evidence) {
-    let recorded = isListed && includesSliceHeaders
+    let recorded = isListed && wants.sliceHeaders
     let error = parseSlice(header, bytes, place, recorded: recorded)
     unit.slice = slice.sliceType
     unit.sliceQP = slice.sliceQP
+    if header.type == .partitionA { partitionPPS = slice.picParameterSetID }
     if recorded, !record.events.isEmpty {
       var writer = JSONWriter()
       writer.key("slice_header")
@@ -66,7 +67,7 @@ extension StreamReport {
   }
 
   /// Most headers are short; the kept bytes are read whole only for one that is not.
-  private static let usualHeaderBytes = 64
+  private static let usualHeaderBytes = 40
 
   private mutating func parseSlice(
     _ header: NALUnitHeader, _ bytes: Span<UInt8>, _ place: UnitPlace, recorded: Bool
@@ -139,23 +140,16 @@ extension StreamReport {
     return placement
   }
 
-  /// Members of units that say little.
-  mutating func describe(
-    _ unit: inout UnitRecord, _ header: NALUnitHeader, _ bytes: Span<UInt8>
-  ) {
-    if let `extension` = header.extension {
-      var writer = JSONWriter()
-      writer.key(`extension`.name)
-      writer.beginObject()
-      for (name, value) in `extension`.elements { writer.member(name, value) }
-      writer.endObject()
-      if !unit.details.isEmpty { writer.raw(unit.details) }
-      unit.details = writer.bytes
-    } else if header.type == .accessUnitDelimiter, bytes.count > 1 {
-      var writer = JSONWriter()
-      writer.member("primary_pic_type", Int(bytes[1] >> 5))
-      unit.details = writer.bytes
-    }
+  /// Puts the extension of the header in front of the other details.
+  mutating func describe(_ unit: inout UnitRecord, _ header: NALUnitHeader) {
+    guard let `extension` = header.extension else { return }
+    var writer = JSONWriter()
+    writer.key(`extension`.name)
+    writer.beginObject()
+    for (name, value) in `extension`.elements { writer.member(name, value) }
+    writer.endObject()
+    writer.raw(unit.details)
+    unit.details = writer.bytes
   }
 }
 

@@ -11,8 +11,7 @@ struct StreamReport: Sendable {
   static let maxWaitingBytes = 1 << 20
 
   let settings: InspectSettings
-  let includesSliceHeaders: Bool
-  let includesSEI: Bool
+  let wants: Wants
   var form: ReportForm
   var recognition = InputRecognition()
   var findings = FindingLog()
@@ -29,6 +28,8 @@ struct StreamReport: Sendable {
   /// Entries whose scaling lists wait for the sequence parameter set.
   var guessedPPS: [Int] = []
   var missingSets: Set<Int> = []
+  /// The picture parameter set of the last data partition A.
+  var partitionPPS = -1
 
   // Access units and pictures.
   var tracker = AccessUnitTracker()
@@ -57,8 +58,7 @@ struct StreamReport: Sendable {
 
   init(_ settings: InspectSettings) {
     self.settings = settings
-    includesSliceHeaders = settings.include.contains(.sliceHeaders) && settings.format != .csv
-    includesSEI = settings.include.contains(.sei) && settings.format != .csv
+    wants = Wants(settings)
     form = ReportForm(settings)
     order =
       settings.format == .json
@@ -98,12 +98,14 @@ struct StreamReport: Sendable {
     case .nonIDRSlice, .idrSlice, .partitionA, .auxiliarySlice, .sliceExtension,
       .depthSliceExtension:
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
+    case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
+      readSupplement(&unit, header, bytes, place, isListed: isListed)
     case .sps, .pps, .subsetSPS, .spsExtension:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
     }
-    if isListed { describe(&unit, header, bytes) }
+    if isListed { describe(&unit, header) }
     recognition.add(header, bytes, evidence)
 
     let keepsSEI = header.type == .sei
@@ -121,7 +123,7 @@ struct StreamReport: Sendable {
       if keepsSEI { readSEI(Array(copying: bytes), &unit, isListed: isListed) }
       join(&unit, isListed: isListed)
     case .opens:
-      openAccessUnit(with: unit, header)
+      openAccessUnit(with: unit, header, hasSets: (placement?.picture.spsID ?? -1) >= 0)
       join(&unit, isListed: isListed)
     }
   }
@@ -136,6 +138,22 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+  }
+}
+
+/// What settings ask for, at hand for every unit.
+struct Wants: Sendable {
+  let sliceHeaders: Bool
+  let sei: Bool
+  let accessUnits: Bool
+  let groups: Bool
+
+  init(_ settings: InspectSettings) {
+    let isTable = settings.format == .csv
+    sliceHeaders = settings.include.contains(.sliceHeaders) && !isTable
+    sei = settings.include.contains(.sei) && !isTable
+    accessUnits = settings.include.contains(.accessUnits)
+    groups = settings.include.contains(.gops)
   }
 }
 

@@ -202,3 +202,16 @@ import Testing
     #expect(throws: SyntaxError.self) { try fields.parsed }
   }
 }
+
+@Suite struct BitRateFactorTests {
+  /// profile_idc, cpbBrVclFactor and cpbBrNalFactor.
+  @Test(
+    arguments: [
+      (66, 1000, 1200), (77, 1000, 1200), (88, 1000, 1200), (100, 1250, 1500), (110, 3000, 3600),
+      (122, 4000, 4800), (244, 4000, 4800), (44, 4000, 4800), (83, 1250, 1500), (118, 1250, 1500),
+    ])
+  func followsTheProfile(profile: Int, vcl: Int, nal: Int) {
+    let factor = BitRateFactor(profileIDC: profile)
+    #expect((factor.vcl, factor.nal) == (vcl, nal))
+  }
+}

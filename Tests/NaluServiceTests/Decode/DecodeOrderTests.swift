@@ -64,7 +64,7 @@ import Testing
   func picturesBeforeTheFirstIDRAreNotNumbered(selection: String, expected: [Int]) throws {
     var bytes = stream.parameterSets
     for number in 0..<3 {
-      bytes += stream.flat(.intra, frameNum: number, order: 2 * number, value: number)
+      bytes += stream.flat(.predicted, frameNum: number, order: 2 * number, value: number)
     }
     bytes += stream.flat(.idr(id: 0), value: 20)
     for number in 1..<5 {
@@ -80,15 +80,17 @@ import Testing
 
   @Test func aRecoveryPointIsAStartAndAKeyframe() throws {
     var bytes = stream.parameterSets
-    bytes += stream.flat(.intra, frameNum: 0, order: 0, value: 1)
+    for number in 0..<3 {
+      bytes += stream.flat(.predicted, frameNum: number, order: 2 * number - 6, value: 1)
+    }
     bytes += PCMStream.recoveryPoint(0)
-    bytes += stream.flat(.intra, frameNum: 1, order: 2, value: 2)
-    bytes += stream.flat(.intra, frameNum: 2, order: 4, value: 3)
+    bytes += stream.flat(.intra, frameNum: 3, order: 2, value: 2)
+    bytes += stream.flat(.intra, frameNum: 4, order: 4, value: 3)
     bytes += PCMStream.recoveryPoint(0)
-    bytes += stream.flat(.intra, frameNum: 3, order: 6, value: 4)
+    bytes += stream.flat(.intra, frameNum: 5, order: 6, value: 4)
     let decoded = try yuv(bytes)
     #expect(lumas(decoded) == [2, 3, 4])
-    #expect(decoded.trailer("Nalu-Frames-Skipped") == "1")
+    #expect(decoded.trailer("Nalu-Frames-Skipped") == "3")
     #expect(try lumas(yuv(bytes, "keyframes")) == [2, 4])
   }
 

@@ -1,4 +1,5 @@
 import Platform
+import Testing
 
 @testable import NaluService
 
@@ -65,4 +66,8 @@ func decode(
 func decodeSettings(_ pairs: KeyValuePairs<String, String>) throws(Problem) -> DecodeSettings {
   DecodeSettings(
     try ParameterValues(pairs.map { ($0.key, $0.value) }, table: DecodeParameters.all))
+}
+
+extension Decoded: CustomTestStringConvertible {
+  var testDescription: String { "\(bytes.count) bytes of \(answer.contentType)" }
 }

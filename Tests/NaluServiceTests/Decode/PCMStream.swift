@@ -28,6 +28,10 @@ struct PCMStream {
     case idr(id: Int)
     /// An I picture that is no IDR picture.
     case intra
+    /// A P picture, whose macroblocks are I_PCM all the same.
+    case predicted
+
+    var isIDR: Bool { if case .idr = self { true } else { false } }
   }
 
   /// A NAL unit with its start code.
@@ -134,7 +138,7 @@ struct PCMStream {
   /// plane (0 to 2), column, row.
   func picture(
     _ kind: Kind, frameNum: Int = 0, order: Int = 0, isReference: Bool = true,
-    sliceType: Int = 7, firstMbs: [Int] = [0], _ sample: (Int, Int, Int) -> Int
+    sliceType: Int? = nil, firstMbs: [Int] = [0], _ sample: (Int, Int, Int) -> Int
   ) -> [UInt8] {
     let mbs = widthInMbs * heightInMbs
     var units: [UInt8] = []
@@ -156,30 +160,31 @@ struct PCMStream {
 
   private func slice(
     _ kind: Kind, _ mbs: Range<Int>, _ frameNum: Int, _ order: Int, _ isReference: Bool,
-    _ sliceType: Int, _ sample: (Int, Int, Int) -> Int
+    _ sliceType: Int?, _ sample: (Int, Int, Int) -> Int
   ) -> [UInt8] {
     var bits = Bits()
     bits.ue(mbs.lowerBound)
-    bits.ue(sliceType)
+    bits.ue(sliceType ?? (kind == .predicted ? 5 : 7))
     bits.ue(0)
     bits.u(8, frameNum & 255)
     if case .idr(let id) = kind { bits.ue(id) }
     bits.u(8, order & 255)
-    if isReference {
-      // dec_ref_pic_marking
-      bits.u(kind == .intra ? 1 : 2, 0)
-    }
+    if kind == .predicted { bits.u(2, 0) }  // no override, no list modification
+    if isReference { bits.u(kind.isIDR ? 2 : 1, 0) }  // dec_ref_pic_marking
     bits.se(0)
     bits.ue(1)  // no deblocking
-    for mb in mbs { macroblock(mb, &bits, sample) }
+    for mb in mbs { macroblock(mb, kind, &bits, sample) }
     bits.trailing()
-    let type: UInt8 = kind == .intra ? 1 : 5
+    let type: UInt8 = kind.isIDR ? 5 : 1
     return Self.unit((isReference ? 0x60 : 0) | type, bits.bytes)
   }
 
-  private func macroblock(_ mb: Int, _ bits: inout Bits, _ sample: (Int, Int, Int) -> Int) {
+  private func macroblock(
+    _ mb: Int, _ kind: Kind, _ bits: inout Bits, _ sample: (Int, Int, Int) -> Int
+  ) {
     let (column, row) = (mb % widthInMbs, mb / widthInMbs)
-    bits.ue(25)
+    if kind == .predicted { bits.ue(0) }  // mb_skip_run
+    bits.ue(kind == .predicted ? 30 : 25)
     bits.align()
     for y in 0..<16 {
       for x in 0..<16 { bits.u(bitDepth, sample(0, 16 * column + x, 16 * row + y)) }

@@ -138,6 +138,36 @@ import Testing
     #expect(prefix["nal_unit_header_svc_extension"]?["output_flag"]?.int == 1)
   }
 
+  @Test func readsUnitsOfAFewElements() throws {
+    var builder = StreamBuilder()
+    builder.delimiter()
+    builder.parameterSets()
+    var partition = BitString()
+    for value in [0, 2, 0] { partition.ue(value) }
+    partition.u(10, 0)
+    partition.u(1, 0)
+    partition.se(0)
+    partition.ue(5)
+    builder.unit(0x22, partition.payload())
+    var second = BitString()
+    second.ue(5)
+    builder.unit(0x23, second.payload())
+    builder.unit(0x24, second.payload())
+    // A reference of the base layer with store_ref_base_pic_flag and no marking.
+    builder.unit(0x2E, [0x80, 0, 7, 0b1001_0000])
+    builder.add(2, frameNum: 1, lsb: 2)
+    let units = try #require(
+      try report(builder.bytes) { $0.include.insert(.sliceHeaders) }["nal_units"]
+    ).items
+    #expect(units[0]["primary_pic_type"]?.int == 7)
+    #expect(units[3]["slice_header"]?["slice_id"]?.int == 5)
+    #expect(units[4]["slice_id"]?.int == 5)
+    #expect(units[5]["slice_id"]?.int == 5)
+    #expect(units[6]["store_ref_base_pic_flag"]?.int == 1)
+    let plain = try #require(try report(builder.bytes)["nal_units"]).items
+    #expect(plain[4]["slice_id"] == nil)
+  }
+
   @Test func readsSEIMessages() throws {
     let units = try #require(try report(Self.rich)["nal_units"]).items
     let messages = units.flatMap { $0["sei"]?.items ?? [] }

@@ -110,6 +110,14 @@ import Testing
     #expect(try sps("sar=\(sar)").sampleAspectRatio == Ratio(width, height))
   }
 
+  /// libavcodec forgets ratios that leave nothing of a dimension.
+  @Test func keepsOneSPSWithAnExtremeAspectRatio() throws {
+    let stream = try stream("sar=65535:1&gop=2", frames: 4)
+    #expect(stream.sequenceParameterSets.count == 2)
+    #expect(stream.sequenceParameterSets.allSatisfy { $0 == stream.sequenceParameterSets[0] })
+    #expect(stream.sequenceParameterSets[0].sampleAspectRatio == Ratio(65535, 1))
+  }
+
   @Test func codesEntropyAsAsked() throws {
     func isCABAC(_ query: String) throws -> Bool? {
       try stream(query).pictureParameterSets.first?.entropyCodingMode

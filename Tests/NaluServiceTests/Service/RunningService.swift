@@ -19,12 +19,12 @@ final class RunningService {
 
   init(_ change: (inout Configuration) -> Void = { _ in }) throws {
     var configuration = Configuration(processors: 2)
-    configuration.port = 0
+    configuration.http.port = 0
     configuration.grace = 5
     change(&configuration)
     let lines = LogLines()
     self.lines = lines
-    service = Service(configuration) { lines.append($0) }
+    service = try Service(configuration) { lines.append($0) }
     server = try service.listen()
   }
 

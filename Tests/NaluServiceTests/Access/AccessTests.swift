@@ -1,0 +1,94 @@
+import Platform
+import Testing
+import TestSupport
+
+@testable import NaluService
+
+@Suite struct AccessTests {
+  /// A file that is gone with the test.
+  private func tokenFile(_ content: String) throws -> String {
+    let path = "/tmp/nalu-test-tokens-\(UInt64.random(in: .min ... .max))"
+    try OutputFile(path: path).write(Array(content.utf8).span)
+    return path
+  }
+
+  @Test(
+    arguments: [
+      (nil, false), ("Bearer secret", true), ("bearer other-one", true), ("Bearer secre", false),
+      ("Bearer secrets", false), ("Bearer ", false), ("Bearer", false), ("Basic secret", false),
+      ("Bearer # no token", false), ("Bearer secretsecret", false),
+    ] as [(String?, Bool)])
+  func letsInWhoeverHasAToken(authorization: String?, isAllowed: Bool) throws {
+    let path = try tokenFile("# no token\n\nsecret\n  other-one \n")
+    defer { try? OutputFile(path: path).remove() }
+    #expect(try BearerTokens(path: path).allows(authorization) == isAllowed)
+  }
+
+  @Test(arguments: ["", "\n\n", "# only a comment\n"])
+  func refusesAFileWithoutATokenRatherThanLettingEverybodyIn(content: String) throws {
+    let path = try tokenFile(content)
+    defer { try? OutputFile(path: path).remove() }
+    #expect(throws: BearerTokensError.self) { try BearerTokens(path: path) }
+  }
+
+  @Test func asksForATokenEverywhereButWhereALoadBalancerLooks() throws {
+    let path = try tokenFile("secret\n")
+    defer { try? OutputFile(path: path).remove() }
+    let running = try RunningService { $0.tokenFile = path }
+    for (method, target) in [
+      ("POST", "/inspect"), ("POST", "/encode"), ("GET", "/version"), ("GET", "/metrics"),
+      ("GET", "/nothing"),
+    ] {
+      let reply = running.request(method, target, body: method == "POST" ? [1] : nil)
+      #expect(reply.status == 401, "\(target)")
+      #expect(reply.header("WWW-Authenticate") == "Bearer")
+      #expect(reply.string("code") == "unauthorized")
+    }
+    #expect(running.request("GET", "/healthz").status == 200)
+    #expect(running.request("GET", "/readyz").status == 200)
+    let allowed = running.request("GET", "/version", headers: ["Authorization: Bearer secret"])
+    #expect(allowed.status == 200)
+
+    try OutputFile(path: path).write(Array("fresh\n".utf8).span)
+    #expect(running.service.reload(running.server) == ["tokens are read again"])
+    let old = running.request("GET", "/version", headers: ["Authorization: Bearer secret"])
+    #expect(old.status == 401)
+    let fresh = running.request("GET", "/version", headers: ["Authorization: Bearer fresh"])
+    #expect(fresh.status == 200)
+
+    try OutputFile(path: path).write([UInt8]().span)
+    #expect(running.service.reload(running.server).first?.hasPrefix("the old tokens stay") == true)
+    let still = running.request("GET", "/version", headers: ["Authorization: Bearer fresh"])
+    #expect(still.status == 200)
+  }
+
+  @Test func tellsOtherOriginsNothingUnlessTheyAreNamed() throws {
+    let closed = try RunningService()
+    let origin = ["Origin: https://example.org"]
+    let plain = closed.request("GET", "/version", headers: origin)
+    #expect(plain.header("Access-Control-Allow-Origin") == nil)
+
+    let open = try RunningService { $0.origins = ["https://example.org"] }
+    let named = open.request("GET", "/version", headers: origin)
+    #expect(named.header("Access-Control-Allow-Origin") == "https://example.org")
+    #expect(named.header("Vary") == "Origin")
+    let other = open.request("GET", "/version", headers: ["Origin: https://example.com"])
+    #expect(other.header("Access-Control-Allow-Origin") == nil)
+    let preflight = open.request(
+      "OPTIONS", "/encode", headers: origin + ["Access-Control-Request-Method: POST"])
+    #expect(preflight.status == 204)
+    #expect(preflight.header("Access-Control-Allow-Methods")?.contains("POST") == true)
+  }
+
+  @Test func everyAnswerIsMarkedAsData() throws {
+    let running = try RunningService()
+    for reply in [
+      running.request("GET", "/healthz"), running.request("GET", "/nothing"),
+      running.post("/inspect", [1]),
+    ] {
+      #expect(reply.header("X-Content-Type-Options") == "nosniff")
+      #expect(reply.header("Content-Security-Policy")?.hasPrefix("default-src 'none'") == true)
+      #expect(reply.header("Cache-Control") == "no-store")
+    }
+  }
+}

@@ -1,0 +1,50 @@
+import HTTP
+import Platform
+import Testing
+
+@testable import NaluService
+
+@Suite struct ServeOptionsTests {
+  @Test func everyOptionIsInTheReadme() throws {
+    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let readme = try readTextFile("/\(root)/README.md", limit: 1 << 20)
+    for option in ServeOptions.all {
+      #expect(readme.contains("`--\(option.name)`"), "--\(option.name)")
+    }
+  }
+
+  @Test(
+    arguments: [
+      ("max-body", "NALU_MAX_BODY"), ("port", "NALU_PORT"), ("max-nal-units", "NALU_MAX_NAL_UNITS"),
+    ])
+  func everyOptionHasAnEnvironmentVariable(name: String, variable: String) {
+    #expect(ServeOptions.variable(of: name) == variable)
+  }
+
+  @Test func optionsReachTheConfiguration() throws {
+    let values = try ParameterValues(
+      [
+        ("port", "0"), ("workers", "3"), ("max-body", "2Ki"), ("header-timeout", "7"),
+        ("cors-origins", "https://a.example,https://b.example"), ("spool-dir", "/var/tmp"),
+      ], table: ServeOptions.all)
+    let configuration = try Configuration(values)
+    #expect(configuration.http.port == 0)
+    #expect(configuration.limits.workers == 3)
+    #expect(configuration.limits.maxBody == 2048)
+    #expect(configuration.http.headerTimeout == .seconds(7))
+    #expect(configuration.origins == ["https://a.example", "https://b.example"])
+    #expect(configuration.spoolDirectory == "/var/tmp")
+  }
+
+  @Test func aCertificateNeedsItsKey() throws {
+    let values = try ParameterValues([("tls-cert", "cert.pem")], table: ServeOptions.all)
+    #expect(throws: Problem.self) { try Configuration(values) }
+  }
+
+  @Test(arguments: ["https://a.example/", "a.example", "*,https://a.example", "ftp://a", ""])
+  func refusesWhatIsNoOrigin(text: String) {
+    #expect(throws: Problem.self) {
+      try ParameterValues([("cors-origins", text)], table: ServeOptions.all)
+    }
+  }
+}
