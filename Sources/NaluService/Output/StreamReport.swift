@@ -21,6 +21,8 @@ struct StreamReport: Sendable {
   var rbsp = RBSP()
   var slice = SliceHeader()
   var record = SyntaxRecord()
+  /// Where details of a unit are written before they get an array of their size.
+  var details = JSONWriter()
   var sets = ParameterSets()
   var catalog = ParameterSetCatalog()
   /// Changes of the set of each id, so that a cached one can be told from the one in force.
