@@ -54,7 +54,7 @@ struct StreamReport: Sendable {
   // What is kept for the end of a `json` report.
   var accessUnits = RecordList<AccessUnitRecord>()
   var outputIndexes = RecordList<Int32>()
-  var groupRecords = RecordList<GroupOfPictures>()
+  var groupRecords = RecordList<GroupRecord>()
   /// Access units of frames whose turn of output has not come, in a form of lines.
   var unordered: [AccessUnitRecord] = []
 
