@@ -23,6 +23,7 @@ import Testing
     let result = try #require(client.download(from: job, pieces: 1 << 16))
     #expect(result.count == 16 << 20)
     #expect(result.allSatisfy { $0 == 7 })
+    job.cancel()
     #expect(harness.spoolDirectory.usedBytes == 0)
   }
 
