@@ -79,10 +79,11 @@ struct PNGWriter: ~Copyable {
     lastFormat = format
   }
 
-  /// Compresses an eighth of the rows with each filter, and with the best one more thoroughly.
+  /// Compresses an eighth of the rows or more with each filter, and with the best one more thoroughly.
   private mutating func choose(_ source: UnsafeMutablePointer<AVFrame>, _ layout: Layout) {
     imagesUntilTrial = Self.imagesPerTrial
-    let bands = min(max(4, layout.rows / (8 * Self.bandRows)), layout.rows / Self.bandRows)
+    let rows = max(layout.rows / 8, Self.sampleBytes / layout.rowBytes)
+    let bands = min(max(4, rows / Self.bandRows), layout.rows / Self.bandRows)
     guard bands > 0 else { return }
     var best = Int.max
     for candidate in Filter.allCases {
@@ -95,10 +96,14 @@ struct PNGWriter: ~Copyable {
     effort = efforts[0]
     guard efforts.count > 1 else { return }
     // The time must be worth it.
-    if sampleSize(source, layout, bands, filter, .thorough) < best - best / 8 { effort = .thorough }
+    if sampleSize(source, layout, bands, filter, .thorough) < best - best / 10 {
+      effort = .thorough
+    }
   }
 
-  private static let bandRows = 8
+  private static let bandRows = 16
+  /// Fewer say too little of how often something comes again.
+  private static let sampleBytes = 96 << 10
 
   /// Compressed bytes of bands of rows that lie evenly over the image.
   private mutating func sampleSize(
