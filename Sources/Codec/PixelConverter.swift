@@ -31,8 +31,17 @@ package struct PixelConverter: ~Copyable {
   ) throws(CodecError) -> Frame {
     var coding = ColorCoding(of: frame)
     if format.isRGB { coding.isFullRange = true }
+    // libswscale reads nv16 but does not write it.
+    guard format == .nv16 else {
+      return try convert(
+        frame, to: format.libav, coding: coding, width: width, height: height)
+    }
+    if frame.format == .yuv422p, frame.width == width, frame.height == height {
+      return try frame.chromaInterleaved(as: format)
+    }
     return try convert(
-      frame, to: format.libav, coding: coding, width: width, height: height)
+      frame, to: AV_PIX_FMT_YUV422P, coding: coding, width: width, height: height
+    ).chromaInterleaved(as: format)
   }
 
   mutating func convert(

@@ -296,6 +296,7 @@ extension StreamReport {
       totals.framesOut += 1
       groups.output(output.tag)
       if settings.format == .json {
+        guard wants.accessUnits else { continue }
         outputIndexes.set(Int32(clamping: position), at: output.tag.index, filler: -1)
       } else {
         deliver(output, at: position)
