@@ -322,9 +322,9 @@ extension StreamReport {
     while let group = groups.nextComplete(atEnd: atEnd) {
       guard wants.groups else { continue }
       if settings.format == .json {
-        groupRecords.append(group)
+        groupRecords.append(GroupRecord(group))
       } else {
-        form.line("gop") { $0.members(group) }
+        form.line("gop") { $0.members(GroupRecord(group)) }
       }
     }
   }

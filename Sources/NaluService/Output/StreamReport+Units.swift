@@ -46,12 +46,12 @@ extension StreamReport {
     unit.sliceQP = slice.sliceQP
     if header.type == .partitionA { partitionPPS = slice.picParameterSetID }
     if recorded, !record.events.isEmpty {
-      var writer = JSONWriter()
-      writer.key("slice_header")
-      writer.beginObject()
-      writer.members(record)
-      writer.endObject()
-      unit.details = writer.bytes
+      details.beginDocument()
+      details.key("slice_header")
+      details.beginObject()
+      details.members(record)
+      details.endObject()
+      unit.details = Array(copying: details.bytes.span)
     }
     guard let error else { return (placement(header, hasSets: true), .strong) }
     noteSliceError(error, place)

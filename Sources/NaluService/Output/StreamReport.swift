@@ -21,6 +21,8 @@ struct StreamReport: Sendable {
   var rbsp = RBSP()
   var slice = SliceHeader()
   var record = SyntaxRecord()
+  /// Where details of a unit are written before they get an array of their size.
+  var details = JSONWriter()
   var sets = ParameterSets()
   var catalog = ParameterSetCatalog()
   /// Changes of the set of each id, so that a cached one can be told from the one in force.
@@ -52,7 +54,7 @@ struct StreamReport: Sendable {
   // What is kept for the end of a `json` report.
   var accessUnits = RecordList<AccessUnitRecord>()
   var outputIndexes = RecordList<Int32>()
-  var groupRecords = RecordList<GroupOfPictures>()
+  var groupRecords = RecordList<GroupRecord>()
   /// Access units of frames whose turn of output has not come, in a form of lines.
   var unordered: [AccessUnitRecord] = []
 
