@@ -80,6 +80,6 @@ if Context.environment["NALU_FUZZ"] == "1" {
 if Context.environment["NALU_BENCH"] == "1" {
   package.targets.append(
     .executableTarget(
-      name: "BenchmarkSink", dependencies: ["HTTP"], path: "Benchmarks/Sink",
+      name: "BenchmarkSink", dependencies: ["HTTP", "Platform"], path: "Benchmarks/Sink",
       swiftSettings: memorySafe))
 }

@@ -145,7 +145,7 @@ def encode(bench, preset, frames, count):
 
 
 def encode_two(bench):
-    file = bench.inputs.raw("1280x720", 50 if bench.quick else 200)
+    file = bench.inputs.raw("1280x720", 25 if bench.quick else 100)
     warm(file)
     peer = ffmpeg_encode(file, "1280x720", "veryfast")
     with bench.serve() as (address, _):
@@ -174,7 +174,7 @@ def decode_yuv(bench, over_http):
             nalu = [curl(f"{address}/decode?format=yuv", file)]
         else:
             nalu = [[bench.nalu, "decode", "--format", "yuv", file], ["cat"]]
-        times = alternate(lambda: run(*nalu)[0], lambda: run(peer, ["cat"])[0], bench.rounds(9))
+        times = alternate(lambda: run(*nalu)[0], lambda: run(peer, ["cat"])[0], bench.rounds(7))
     return [Row(*times, "faster", 0.9)]
 
 
@@ -233,15 +233,15 @@ CASES = {
     "inspect-all": lambda bench: inspect(bench, 375, 3, "--include", "all"),
     "inspect-upload": inspect_upload,
     "inspect-small": inspect_small,
-    "encode-ultrafast": lambda bench: encode(bench, "ultrafast", 300, 9),
-    "encode-veryfast": lambda bench: encode(bench, "veryfast", 200, 5),
-    "encode-medium": lambda bench: encode(bench, "medium", 80, 5),
+    "encode-ultrafast": lambda bench: encode(bench, "ultrafast", 300, 7),
+    "encode-veryfast": lambda bench: encode(bench, "veryfast", 100, 5),
+    "encode-medium": lambda bench: encode(bench, "medium", 40, 5),
     "encode-two": encode_two,
     "encode-small": encode_small,
     "decode-yuv": lambda bench: decode_yuv(bench, over_http=False),
     "decode-yuv-http": lambda bench: decode_yuv(bench, over_http=True),
-    "decode-png": lambda bench: decode_png(bench, bench.inputs.film("1280x720", 50, "6M")),
-    "decode-png-drawn": lambda bench: decode_png(bench, bench.inputs.drawing("1280x720", 50)),
+    "decode-png": lambda bench: decode_png(bench, bench.inputs.film("1280x720", 25, "6M")),
+    "decode-png-drawn": lambda bench: decode_png(bench, bench.inputs.drawing("1280x720", 25)),
     "decode-small": decode_small,
     "memory-encode": memory_encode,
     "memory-ndjson": memory_ndjson,

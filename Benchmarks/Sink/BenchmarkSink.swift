@@ -1,12 +1,13 @@
 internal import Dispatch
 internal import HTTP
+internal import Platform
 
 /// Takes uploads and throws them away: what any answer to an upload costs at least.
 @main
 struct BenchmarkSink {
   static func main() throws {
     let server = try Server(Server.Configuration(), handler: Sink())
-    print("http://127.0.0.1:\(server.port)")
+    writeErrorLine("http://127.0.0.1:\(server.port)")
     DispatchSemaphore(value: 0).wait()
     withExtendedLifetime(server) {}
   }
