@@ -79,34 +79,47 @@ struct PNGWriter: ~Copyable {
     lastFormat = format
   }
 
-  /// Compresses a few bands of rows in each way.
+  /// Compresses an eighth of the rows or more with each filter, and with the best one more thoroughly.
   private mutating func choose(_ source: UnsafeMutablePointer<AVFrame>, _ layout: Layout) {
     imagesUntilTrial = Self.imagesPerTrial
-    let bandRows = 8
-    let bands = min(8, layout.rows / bandRows)
+    let rows = max(layout.rows / 8, Self.sampleBytes / layout.rowBytes)
+    let bands = min(max(4, rows / Self.bandRows), layout.rows / Self.bandRows)
     guard bands > 0 else { return }
     var best = Int.max
     for candidate in Filter.allCases {
-      var filled = 0
-      for band in 0..<bands {
-        let first = (layout.rows - bandRows) * band / max(1, bands - 1)
-        for row in first..<first + bandRows {
-          filterRow(source, layout, row, candidate, to: filled)
-          filled += 1
-        }
-      }
-      for trouble in efforts {
-        var size = deflater.compress(
-          buffers.filtered, (layout.rowBytes + 1) * filled, trouble, to: buffers.compressed)
-        // The time must be worth it.
-        if trouble == .thorough { size += size / 8 }
-        if size < best {
-          best = size
-          filter = candidate
-          effort = trouble
-        }
+      let size = sampleSize(source, layout, bands, candidate, efforts[0])
+      if size < best {
+        best = size
+        filter = candidate
       }
     }
+    effort = efforts[0]
+    guard efforts.count > 1 else { return }
+    // The time must be worth it.
+    if sampleSize(source, layout, bands, filter, .thorough) < best - best / 10 {
+      effort = .thorough
+    }
+  }
+
+  private static let bandRows = 16
+  /// Fewer say too little of how often something comes again.
+  private static let sampleBytes = 96 << 10
+
+  /// Compressed bytes of bands of rows that lie evenly over the image.
+  private mutating func sampleSize(
+    _ source: UnsafeMutablePointer<AVFrame>, _ layout: Layout, _ bands: Int, _ filter: Filter,
+    _ effort: Deflater.Effort
+  ) -> Int {
+    var filled = 0
+    for band in 0..<bands {
+      let first = (layout.rows - Self.bandRows) * band / max(1, bands - 1)
+      for row in first..<first + Self.bandRows {
+        filterRow(source, layout, row, filter, to: filled)
+        filled += 1
+      }
+    }
+    return deflater.compress(
+      buffers.filtered, (layout.rowBytes + 1) * filled, effort, to: buffers.compressed)
   }
 
   /// Writes the filter's number and what it makes of a row (ISO/IEC 15948 clause 9).

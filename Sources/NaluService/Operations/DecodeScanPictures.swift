@@ -1,7 +1,5 @@
 internal import H264
 
-// What slice headers and parameter sets say, in the terms of picture order and access units.
-
 extension PictureIdentity {
   init(_ header: SliceHeader, _ unitHeader: NALUnitHeader) {
     self.init()
