@@ -103,11 +103,10 @@ import Testing
         switch section {
         case .summary: ["summary"]
         case .parameterSets: ["sps", "pps", "subset_sps", "sps_extensions"]
-        case .nalUnits: ["nal_units"]
+        case .nalUnits, .sliceHeaders, .sei: ["nal_units"]
         case .accessUnits: ["access_units"]
         case .gops: ["gops"]
         case .findings: ["findings"]
-        case .sliceHeaders, .sei: []
         }
       #expect(Set(members.keys) == expected.union(["source"]))
     }
