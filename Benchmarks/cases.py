@@ -28,7 +28,8 @@ class Row:
     def ratio(self):
         if self.peer is None:
             return None
-        return self.nalu / self.peer if self.rule == "cost" else self.peer / self.nalu
+        is_cost = self.rule == "cost" or self.unit == "B"
+        return self.nalu / self.peer if is_cost else self.peer / self.nalu
 
     @property
     def is_met(self):
