@@ -2,7 +2,8 @@
 FROM swift:6.3-bookworm AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libarchive-dev libavcodec-dev libavutil-dev libmicrohttpd-dev libswscale-dev pkg-config \
+      libarchive-dev libavcodec-dev libavutil-dev libdeflate-dev libmicrohttpd-dev \
+      libswscale-dev pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /nalu
 COPY Package.swift ./
@@ -16,7 +17,7 @@ RUN for name in H264 Codec HTTP NaluService Archive; do \
 FROM debian:bookworm-slim
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libarchive13 libavcodec59 libavutil57 libmicrohttpd12 libswscale6 \
+      libarchive13 libavcodec59 libavutil57 libdeflate0 libmicrohttpd12 libswscale6 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --no-create-home --shell /usr/sbin/nologin nalu
 COPY --from=build /usr/local/bin/nalu /usr/local/bin/nalu
