@@ -6,12 +6,8 @@ RUN apt-get update \
       libswscale-dev pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /nalu
-COPY Package.swift ./
-COPY Sources Sources
-# The manifest names the tests, which the image does not need.
-RUN for name in H264 Codec HTTP NaluService Archive; do \
-      mkdir -p Tests/${name}Tests && touch Tests/${name}Tests/Empty.swift; done \
- && swift build -c release --static-swift-stdlib --product nalu \
+COPY . .
+RUN swift build -c release --static-swift-stdlib --product nalu \
  && install -s .build/release/nalu /usr/local/bin/nalu
 
 FROM debian:bookworm-slim

@@ -32,8 +32,9 @@ lint: ## Check the format of every source file
 format: ## Format every source file in place
 	swift format -i -r Sources Tests Package.swift
 
-bench: build ## Measure against ffprobe and ffmpeg in the same run
-	Benchmarks/run
+bench: deps ## Measure against ffprobe and ffmpeg in the same run
+	NALU_BENCH=1 $(BUILD) -c release
+	Benchmarks/run $(BENCH)
 
 sanitize: deps ## Run the tests under the address and the thread sanitizer
 	SWIFT_BACKTRACE=enable=no timeout 1500 swift test --disable-xctest --sanitize=address --scratch-path .build/asan

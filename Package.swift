@@ -78,3 +78,11 @@ if Context.environment["NALU_FUZZ"] == "1" {
       name: "DecodeFuzz", dependencies: ["NaluService", "Codec", "Platform"], path: "Fuzz/Decode",
       swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
 }
+
+// What `make bench` compares uploads with.
+if Context.environment["NALU_BENCH"] == "1" {
+  package.targets.append(
+    .executableTarget(
+      name: "BenchmarkSink", dependencies: ["HTTP", "Platform"], path: "Benchmarks/Sink",
+      swiftSettings: memorySafe))
+}

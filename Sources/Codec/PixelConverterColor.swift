@@ -47,6 +47,13 @@ extension AVPixelFormat {
     av_pix_fmt_desc_get(self)?.pointee.log2_chroma_h == 1
   }
 
+  /// Luma and both chroma components, not interleaved with the luma.
+  var isPlanarYCbCr: Bool {
+    guard let description = av_pix_fmt_desc_get(self)?.pointee else { return false }
+    let isPlanar = description.flags & UInt64(AV_PIX_FMT_FLAG_PLANAR) != 0
+    return isPlanar && !isRGB && description.nb_components == 3
+  }
+
   var isRGB: Bool {
     guard let description = av_pix_fmt_desc_get(self) else { return false }
     return description.pointee.flags & UInt64(AV_PIX_FMT_FLAG_RGB) != 0

@@ -51,9 +51,9 @@ private struct Weaving {
   let rows: Int
   let bytesPerRow: Int
 
-  /// - Parameters:
-  ///   - firstReplaced: 1 when the lines 1, 3, 5, … are those of the second field, else 0.
-  ///   - threshold: A sample that exceeds both neighbours, or falls below both, by more is combed.
+  /// Copies the plane, and replaces what is combed in the lines of the second field: 1, 3, 5, … when
+  /// `firstReplaced` is 1, else 0, 2, 4, …. A sample is combed when it exceeds both neighbours, or
+  /// falls below both, by more than `threshold`.
   func replaceCombing<Sample: FixedWidthInteger & UnsignedInteger>(
     _: Sample.Type, firstReplaced: Int, threshold: Int
   ) {

@@ -69,6 +69,11 @@ extension Frame {
     return Rational(Int(ratio.num), Int(ratio.den))
   }
 
+  /// States another shape of the samples; `nil`: unknown.
+  package mutating func setSampleAspectRatio(_ ratio: Rational?) {
+    av.pointer.pointee.sample_aspect_ratio = (ratio ?? Rational(0)).libav
+  }
+
   /// Bytes of the samples without padding.
   package var sampleBytes: Int {
     let size = av_image_get_buffer_size(

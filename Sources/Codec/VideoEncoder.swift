@@ -8,7 +8,7 @@ package struct VideoEncoder: ~Copyable {
   private let packet: Owned<AVPacket>
   private var input: EncoderInput
   private let settings: Settings
-  private var limitedRange = LimitedRangeSignal()
+  private var colourSignal: ColourSignal?
   private var framesSent = 0
   private var packetsReceived = 0
 
@@ -55,6 +55,7 @@ package struct VideoEncoder: ~Copyable {
     self.packet = packet
     self.input = input
     self.settings = settings
+    colourSignal = ColourSignal(settings.colour)
   }
 
   /// Takes the next frame in output order.
@@ -118,22 +119,20 @@ package struct VideoEncoder: ~Copyable {
     _ accessUnit: UnsafeBufferPointer<UInt8>, to bytes: inout [UInt8]
   ) throws(CodecError) {
     let dropsParameterSets = packetsReceived > 0 && !settings.repeatsParameterSets
-    let tagsRange = settings.colour.isLimitedRangeOnly
-    guard dropsParameterSets || tagsRange else {
+    guard dropsParameterSets || colourSignal != nil else {
       bytes.append(contentsOf: accessUnit)
       return
     }
     let start = bytes.count
     try accessUnit.forEachNALUnit(settings.framing) { unit throws(CodecError) in
       if dropsParameterSets, unit.isParameterSet { return }
-      guard tagsRange, unit.type == 7 else {
+      guard unit.type == 7, let tagged = try colourSignal?.tag(Array(unit.payload)) else {
         // The first start code of an access unit has a zero_byte (H.264 §B.1.2).
         let lacksZeroByte = settings.framing == .annexB && unit.framed.dropFirst(2).first == 1
         if bytes.count == start, lacksZeroByte { bytes.append(0) }
         bytes.append(contentsOf: unit.framed)
         return
       }
-      let tagged = try limitedRange.tag(Array(unit.payload))
       bytes.append(contentsOf: settings.framing.prefix(ofUnitOf: tagged.count))
       bytes.append(contentsOf: tagged)
     }

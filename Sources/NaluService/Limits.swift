@@ -26,6 +26,8 @@ package struct Limits: Equatable, Sendable {
   /// Encoder or decoder threads of one job at most.
   package var maxThreads = 2
 
+  /// Seconds that a client may keep a codec idle, in all, while other jobs wait for one.
+  package static let codecPatience = 30
   /// Upload blocks that wait in memory for a worker, per job.
   package static let inputBlocks = 2
   /// Bytes of result in memory, per job, from which on the job waits for its reader.

@@ -36,7 +36,8 @@ package enum ServeOptions {
     "tls-key", .text("a PEM file", example: "key.pem"), help: "The certificate's private key.")
   package static let tokenFile = Parameter<String>(
     "token-file", .text("a file", example: "tokens"),
-    help: "Bearer tokens, one a line; every media request needs one. Read again on SIGHUP.")
+    help: "Bearer tokens, one a line; all but /healthz and /readyz needs one. Read again on SIGHUP."
+  )
   package static let origins = Parameter<[String]>(
     "cors-origins", .origins, help: "Origins of web pages that may use the service, or *.")
   package static let workers = Parameter<Int>(

@@ -13,6 +13,7 @@ package final class Service: Sendable {
   let tokens: BearerTokens?
   let crossOrigin: CrossOrigin
   let log: @Sendable (String) -> Void
+  private let watch: IdleCodecWatch
 
   /// Prepares a service; `log` gets one line of JSON a job.
   package init(
@@ -27,6 +28,13 @@ package final class Service: Sendable {
     admission = Admission(slots: limits.jobs, queueLimit: limits.queue)
     spoolDirectory = SpoolDirectory(
       path: configuration.spoolDirectory, capacity: limits.maxSpool)
+    watch = IdleCodecWatch(registry, admission)
+    do throws(SystemError) {
+      _ = try TemporaryFile(in: configuration.spoolDirectory)
+    } catch {
+      throw StartError(
+        message: "\(configuration.spoolDirectory) cannot hold temporary files: \(error.message).")
+    }
     crossOrigin = CrossOrigin(origins: configuration.origins)
     do throws(BearerTokensError) {
       tokens = try configuration.tokenFile.map { path throws(BearerTokensError) in

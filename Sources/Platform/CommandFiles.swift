@@ -47,21 +47,43 @@ package struct InputFile: ~Copyable {
 }
 
 /// What a command writes: a file, or standard output.
+///
+/// A file gets its name only when it is complete (`commit`): until then what had that name stays as
+/// it was, be it the input itself, and a failure leaves nothing behind. Devices and pipes are
+/// written to directly.
 package struct OutputFile: ~Copyable {
   private let descriptor: Int32
-  private let path: String?
+  /// What the file is called until it is complete, and then.
+  private let names: (temporary: String, final: String)?
 
-  /// Creates or empties the file; nil or `-` is standard output.
+  /// Nil or `-` is standard output.
   package init(path: String?) throws(SystemError) {
     guard let path, path != "-" else {
       descriptor = 1
-      self.path = nil
+      names = nil
       return
     }
-    let opened = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    var status = stat()
+    let exists = stat(path, &status) == 0
+    if exists, status.st_mode & S_IFMT != S_IFREG {
+      let opened = open(path, O_WRONLY | O_CLOEXEC)
+      guard opened >= 0 else { throw SystemError("open") }
+      descriptor = opened
+      names = nil
+      return
+    }
+    let final = exists ? OutputFile.resolved(path) : path
+    var template = Array("\(final).XXXXXX".utf8CString)
+    let opened = mkstemp(&template)
     guard opened >= 0 else { throw SystemError("open") }
+    let mask = umask(0)
+    umask(mask)
+    _ = fchmod(opened, exists ? status.st_mode & 0o7777 : 0o666 & ~mask)
+    _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
     descriptor = opened
-    self.path = path
+    names = (
+      String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self), final
+    )
   }
 
   deinit {
@@ -75,9 +97,22 @@ package struct OutputFile: ~Copyable {
     try writeAll(bytes, to: descriptor)
   }
 
-  /// Removes the file, so that a part of a result cannot pass for the whole.
-  package borrowing func remove() {
-    if let path { unlink(path) }
+  /// The result is complete: the file gets its name.
+  package borrowing func commit() throws(SystemError) {
+    guard let names else { return }
+    guard rename(names.temporary, names.final) == 0 else { throw SystemError("rename") }
+  }
+
+  /// There is no result: nothing is left of the file.
+  package borrowing func discard() {
+    if let names { unlink(names.temporary) }
+  }
+
+  /// Where a symbolic link leads, so that the file it names is replaced and not the link.
+  private static func resolved(_ path: String) -> String {
+    guard let target = realpath(path, nil) else { return path }
+    defer { free(target) }
+    return String(cString: target)
   }
 }
 

@@ -33,12 +33,31 @@ struct MediaCommand {
       throw .usage("The result is not text; name a file with -o, or write into a pipe.")
     }
     do throws(CommandError) {
-      try pump(input, path, through: &operation, to: output)
+      let answer = try pump(input, path, through: &operation, to: output)
+      for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
-      output.remove()
+      output.discard()
       throw error
     }
+    do throws(SystemError) {
+      try output.commit()
+    } catch {
+      throw .file(arguments.output ?? "standard output", error)
+    }
     return 0
+  }
+
+  /// What a response would say in its header and a person should know: notes, and counts of what
+  /// went wrong.
+  private func remarks(on answer: Answer) -> [String] {
+    (answer.headers + answer.trailers).compactMap { field in
+      switch field.name {
+      case "Nalu-Note": field.value
+      case "Nalu-Frames-Skipped" where field.value != "0": "frames skipped: \(field.value)"
+      case "Nalu-Decode-Errors" where field.value != "0": "decode errors: \(field.value)"
+      default: nil
+      }
+    }
   }
 
   private func makeOperation(
@@ -61,7 +80,7 @@ struct MediaCommand {
     _ input: borrowing InputFile, _ path: String,
     through operation: inout any Operation & ~Copyable,
     to output: borrowing OutputFile
-  ) throws(CommandError) {
+  ) throws(CommandError) -> Answer {
     var result = Output()
     var isEnded = false
     var step = Step.needsInput
@@ -84,6 +103,7 @@ struct MediaCommand {
       if isKnownUniquelyReferenced(&block) { spare = block }
       try write(&result.bytes, to: output)
     }
+    return result.answer
   }
 
   /// The next block of input, in the memory of an earlier one where that fits.

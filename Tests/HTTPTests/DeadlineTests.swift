@@ -126,7 +126,7 @@ import TestSupport
       configuration { $0.readerStallTimeout = .milliseconds(500) },
       handler: Service { _, exchange in
         let upload = Collector(exchange) { collector in
-          collector.exchange.respond(
+          collector.exchange?.respond(
             Response(
               status: 200,
               body: isStreamed

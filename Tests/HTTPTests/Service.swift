@@ -47,7 +47,8 @@ final class Collector: Upload {
     var outcomes: [Outcome] = []
     var isOpen = true
   }
-  let exchange: Exchange
+  /// Weak, because a handler that remembers its uploads would otherwise keep its server alive.
+  weak let exchange: Exchange?
   let state = Lock(State())
   /// Called at the end of the upload, or when it failed.
   let finish: @Sendable (Collector) -> Void
@@ -61,9 +62,9 @@ final class Collector: Upload {
   static let echo: @Sendable (Collector) -> Void = { collector in
     let (bytes, error) = collector.state.withLock { ($0.bytes, $0.error) }
     if let error {
-      collector.exchange.respond(.text("\(error)", status: 400))
+      collector.exchange?.respond(.text("\(error)", status: 400))
     } else {
-      collector.exchange.respond(Response(status: 200, body: .bytes(bytes)))
+      collector.exchange?.respond(Response(status: 200, body: .bytes(bytes)))
     }
   }
 
@@ -74,7 +75,7 @@ final class Collector: Upload {
   /// Refuses bytes while closed.
   func set(open: Bool) {
     state.withLock { $0.isOpen = open }
-    if open { exchange.resumeUpload() }
+    if open { exchange?.resumeUpload() }
   }
 
   func receive(_ bytes: Span<UInt8>) -> Bool {

@@ -22,9 +22,11 @@ package struct GroupOfPictures: Equatable, Sendable {
 
 /// Collects groups of pictures: told of each frame when it is decoded and when it is output.
 package struct GroupCollector: Sendable {
-  /// Groups that are not complete, and how many came before.
+  /// Groups from the first that is not complete on, behind `taken` empty places.
   private var groups: [GroupOfPictures] = []
-  private var completed = 0
+  private var taken = 0
+  /// How many groups came before the array.
+  private var removed = 0
   private var run = 0
 
   /// The longest run of B frames in output order.
@@ -35,7 +37,7 @@ package struct GroupCollector: Sendable {
   /// A keyframe is decoded: a group begins. Returns its position, for the tags of its frames.
   package mutating func begin(accessUnit: Int, isIDR: Bool) -> Int {
     groups.append(GroupOfPictures(accessUnit: accessUnit, beginsWithIDR: isIDR))
-    return completed + groups.count - 1
+    return removed + groups.count - 1
   }
 
   /// A frame of `size` bytes is decoded.
@@ -48,17 +50,26 @@ package struct GroupCollector: Sendable {
   package mutating func output(_ tag: FrameTag) {
     run = tag.type == .b ? run + 1 : 0
     longestBRun = max(longestBRun, run)
-    guard let group = tag.group, groups.indices.contains(group - completed) else { return }
-    groups[group - completed].output(tag)
+    guard let group = tag.group, (taken..<groups.count).contains(group - removed) else { return }
+    groups[group - removed].output(tag)
   }
 
   /// The next group in order, if all its frames are output and a later one has begun or, at the end,
   /// none will.
   package mutating func nextComplete(atEnd: Bool = false) -> GroupOfPictures? {
-    guard let first = groups.first, groups.count > 1 || atEnd, first.framesOut == first.length
+    let left = groups.count - taken
+    guard left > 1 || atEnd && left > 0, groups[taken].framesOut == groups[taken].length
     else { return nil }
-    completed += 1
-    return groups.removeFirst()
+    let group = groups[taken]
+    groups[taken].pattern = []
+    taken += 1
+    // Seldom enough that moving the rest costs nothing for each group.
+    if taken > 64, taken * 2 > groups.count {
+      groups.removeFirst(taken)
+      removed += taken
+      taken = 0
+    }
+    return group
   }
 }
 

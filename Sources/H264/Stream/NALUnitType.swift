@@ -58,6 +58,15 @@ extension NALUnitType {
     self == .prefix || self == .sliceExtension || self == .depthSliceExtension
   }
 
+  /// Whether nal_ref_idc must be other than 0 (true) or 0 (false); nil where that depends (§7.4.1).
+  package var wantsReference: Bool? {
+    switch rawValue {
+    case 5, 7, 8, 13, 15: true
+    case 6, 9...12: false
+    default: nil
+    }
+  }
+
   /// After the last slice of a primary coded picture, the first unit of such a type begins the next
   /// access unit (§7.4.1.2.3).
   package var canBeginAccessUnit: Bool {

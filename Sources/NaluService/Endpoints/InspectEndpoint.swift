@@ -19,7 +19,9 @@ extension MediaEndpoint {
 enum InspectParameters {
   static let include = Parameter<Set<InspectSettings.Section>>(
     "include", .sections, default: "all but slice_headers",
-    help: "Parts of the report, with commas between them, or all.")
+    help:
+      "Parts of the report, with commas between them, or all; slice_headers and sei imply nal_units."
+  )
   static let nalUnitTypes = Parameter<[Int]>(
     "nal_unit_types", .integers(0...31, limit: 32),
     help: "List only NAL units of these types; indexes keep their values.")

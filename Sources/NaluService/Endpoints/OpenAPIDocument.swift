@@ -56,8 +56,9 @@ package struct OpenAPIDocument {
     let codes = Problem.Code.ofEveryMediaEndpoint + endpoint.problems
     for status in Set(codes.map(\.status)).sorted() {
       let names = Problem.Code.allCases.filter { codes.contains($0) && $0.status == status }
-      addProblem(status, names.map(\.rawValue).joined(separator: ", "), to: &lines)
+      addProblem("\"\(status)\"", names.map(\.rawValue).joined(separator: ", "), to: &lines)
     }
+    addProblem("default", "malformed-request, unauthorized", to: &lines)
   }
 
   private func add(_ endpoint: ServiceEndpoint, to lines: inout YAMLLines) {
@@ -71,8 +72,9 @@ package struct OpenAPIDocument {
       5, "description: \(quoted: endpoint.summary)", "content:",
       "  \(endpoint.contentType):",
       "    schema: {type: \(endpoint.contentType == "application/json" ? "object" : "string")}")
-    addProblem(400, "unknown-parameter", to: &lines)
-    if endpoint.path == "/readyz" { addProblem(503, "draining, queue-full", to: &lines) }
+    addProblem("\"400\"", "unknown-parameter", to: &lines)
+    if endpoint.path == "/readyz" { addProblem("\"503\"", "draining, queue-full", to: &lines) }
+    addProblem("default", "malformed-request, unauthorized", to: &lines)
   }
 
   private func add(_ parameter: any AnyParameter, to lines: inout YAMLLines) {
@@ -82,8 +84,8 @@ package struct OpenAPIDocument {
       "  description: \(quoted: parameter.help + fallback)", "  schema: \(parameter.schema.yaml)")
   }
 
-  private func addProblem(_ status: Int, _ codes: String, to lines: inout YAMLLines) {
-    lines.add(4, "\"\(status)\":")
+  private func addProblem(_ status: String, _ codes: String, to lines: inout YAMLLines) {
+    lines.add(4, "\(status):")
     lines.add(
       5, "description: \(quoted: codes)", "content:", "  application/problem+json:",
       "    schema: {$ref: \"#/components/schemas/Problem\"}")

@@ -28,8 +28,9 @@ extension ParameterKind<Int> {
   /// Bits per second, or bits: digits with an optional `k` or `M` (powers of 1000).
   package static func bits(_ range: ClosedRange<Int>) -> ParameterKind {
     ParameterKind(
-      "a number of bits from \(range.lowerBound) to \(range.upperBound), such as 800k or 2.5M",
-      schema: .pattern(#"^[0-9]+(\.[0-9]+)?[kM]?$"#, example: "800k")
+      "a whole number of bits from \(range.lowerBound) to \(range.upperBound), such as 800k or 2.5M, "
+        + "with at most six decimals",
+      schema: .pattern(#"^[0-9]+(\.[0-9]{1,6})?[kM]?$"#, example: "800k")
     ) { text in
       guard let value = scaledBits(text), range.contains(value) else { return nil }
       return value
@@ -40,7 +41,8 @@ extension ParameterKind<Int> {
 extension ParameterKind<Double> {
   package static func number(_ range: ClosedRange<Double>) -> ParameterKind {
     ParameterKind(
-      "a number from \(shortest(range.lowerBound)) to \(shortest(range.upperBound))",
+      "a number from \(shortest(range.lowerBound)) to \(shortest(range.upperBound)) with at most six "
+        + "decimals",
       schema: .number(range)
     ) { text in
       guard let value = plainDecimal(text), range.contains(value) else { return nil }
@@ -88,8 +90,9 @@ extension ParameterKind<Ratio> {
   /// n·1000/1001.
   static func rate(atMost highest: Int) -> ParameterKind {
     ParameterKind(
-      "a frame rate above 0 and at most \(highest), such as 25, 30000/1001 or 29.97",
-      schema: .pattern(#"^[0-9]+(\.[0-9]+|/[0-9]+)?$"#, example: "30000/1001")
+      "a frame rate above 0 and at most \(highest), with at most six decimals, such as 25, "
+        + "30000/1001 or 29.97",
+      schema: .pattern(#"^[0-9]+(\.[0-9]{1,6}|/[0-9]+)?$"#, example: "30000/1001")
     ) { text in
       guard let rate = frameRate(text) else { return nil }
       guard rate.numerator <= highest * rate.denominator else { return nil }

@@ -10,15 +10,44 @@ final class Router: RequestHandler {
   }
 
   func begin(_ request: Request, _ exchange: Exchange) -> Disposition {
-    let started = monotonicNanoseconds()
+    let visit = Visit(request)
     do throws(Problem) {
-      switch try route(request, exchange, started) {
+      switch try route(visit, exchange) {
       case .respond(let response): return .respond(finished(response, request))
       case .receive(let upload): return .receive(upload)
       }
     } catch {
-      return .respond(finished(Response(error), request))
+      return .respond(finished(refused(error, visit), request))
     }
+  }
+
+  /// A request, the number that a job of it would have, and when it came.
+  private struct Visit {
+    let request: Request
+    let id = Service.makeJobID()
+    let started = monotonicNanoseconds()
+
+    init(_ request: Request) {
+      self.request = request
+    }
+  }
+
+  /// The answer to a request that becomes no job; one for a media endpoint has an id all the same,
+  /// and a line in the log.
+  private func refused(_ problem: Problem, _ visit: Visit) -> Response {
+    guard let media = media(at: visit.request.path) else { return Response(problem) }
+    service.log(
+      JobLog(
+        id: visit.id, operation: media.name, request: visit.request, report: .refusal(problem),
+        outcome: .delivered
+      ).line)
+    return Response(
+      problem,
+      headers: [("Nalu-Job-Id", visit.id), ("Server-Timing", "queue;dur=0.000, work;dur=0.000")])
+  }
+
+  private func media(at path: String) -> MediaEndpoint? {
+    service.endpoints.first { "/\($0.name)" == path }
   }
 
   func refusal(of violation: Violation, _ request: Request) -> Response {
@@ -42,10 +71,9 @@ final class Router: RequestHandler {
     return names.first { $0 == request.path }.map { String($0.dropFirst()) } ?? "other"
   }
 
-  private func route(
-    _ request: Request, _ exchange: Exchange, _ started: UInt64
-  ) throws(Problem) -> Disposition {
-    let media = service.endpoints.first { "/\($0.name)" == request.path }
+  private func route(_ visit: Visit, _ exchange: Exchange) throws(Problem) -> Disposition {
+    let request = visit.request
+    let media = media(at: request.path)
     let plain = ServiceEndpoint.all.first { $0.path == request.path }
     let methods = media == nil ? "GET, HEAD, OPTIONS" : "POST, OPTIONS"
     if request.method == "OPTIONS", media != nil || plain != nil {
@@ -64,7 +92,7 @@ final class Router: RequestHandler {
     }
     if let plain { return .respond(try plain.respond(to: request, of: service)) }
     guard let media else { throw Problem(.internal, "The route has no endpoint.") }
-    return .receive(try start(media, request, exchange, started))
+    return .receive(try start(media, visit, exchange))
   }
 
   private func authenticate(_ request: Request) throws(Problem) {
@@ -75,8 +103,9 @@ final class Router: RequestHandler {
   }
 
   private func start(
-    _ endpoint: MediaEndpoint, _ request: Request, _ exchange: Exchange, _ started: UInt64
+    _ endpoint: MediaEndpoint, _ visit: Visit, _ exchange: Exchange
   ) throws(Problem) -> JobExchange {
+    let request = visit.request
     let values = try ParameterValues(request.query, table: endpoint.parameters)
     let limits = service.configuration.limits
     if let length = request.contentLength, length > limits.maxBody {
@@ -89,17 +118,20 @@ final class Router: RequestHandler {
       contentLength: isForm ? nil : request.contentLength)
     if endpoint.usesCodec, service.admission.isFull {
       throw Problem(
-        .queueFull, "\(limits.jobs) jobs run and \(limits.queue) wait already; try again later.")
+        .queueFull,
+        "All codecs (\(limits.jobs)) are taken and the queue (\(limits.queue)) is full; try again later."
+      )
     }
     let operation = try endpoint.makeOperation(values, context)
     let job = Job(
-      id: Service.makeJobID(), operation: operation, workQueue: service.workQueue,
+      id: visit.id, operation: operation, workQueue: service.workQueue,
       admission: service.admission, limits: limits, spoolDirectory: service.spoolDirectory)
     guard service.registry.add(job) else {
       throw Problem(.draining, "The server is shutting down; try another one.")
     }
     let joined = JobExchange(
-      job: job, exchange: exchange, endpoint: endpoint.name, service: service, started: started)
+      job: job, exchange: exchange, endpoint: endpoint.name, service: service,
+      started: visit.started)
     job.observe(joined)
     return joined
   }

@@ -30,6 +30,7 @@ package final class Job: Steppable {
   let workQueue: WorkQueue
   let admission: Admission
   let limits: Limits
+  let spoolDirectory: SpoolDirectory
   let state: Lock<State>
 
   enum Phase: Equatable {
@@ -59,6 +60,8 @@ package final class Job: Steppable {
     var isCancelled = false
     var isAnswered = false
     var failure: Problem?
+    /// While the job held a codec, others waited for one, and its client sent nothing.
+    var idleSeconds = 0
     var phaseStart = monotonicNanoseconds()
     var timing = Timing()
   }
@@ -79,6 +82,7 @@ package final class Job: Steppable {
     self.workQueue = workQueue
     self.admission = admission
     self.limits = limits
+    self.spoolDirectory = spoolDirectory
     let blockSize = operation.blockSize
     let isExpensive = operation.isExpensive
     state = Lock(
@@ -164,7 +168,7 @@ package final class Job: Steppable {
 
   /// Changes the state, then does what follows from the change: puts the job in the line or in the
   /// queue for a codec, and tells the observer; all of that without the lock.
-  private func update(_ change: (inout State) -> Void) {
+  func update(_ change: (inout State) -> Void) {
     carryOut(consequences(of: change))
   }
 

@@ -21,6 +21,9 @@ struct JobOutput: ~Copyable {
   private var pending = FirstInFirstOut<[UInt8]>()
   private var pendingBytes = 0
   private var pendingPosition = 0
+  /// What follows the pending bytes when the job does not wait for its reader any more.
+  private var overflow: Spool?
+  private var overflowPosition = 0
 
   init(spool: consuming Spool) {
     self.spool = consume spool
@@ -31,11 +34,24 @@ struct JobOutput: ~Copyable {
     input.isEnded && answer.start == .whenReady
   }
 
-  var isAboveMark: Bool { pendingBytes >= Limits.outputMark }
+  /// The job has to wait for its reader.
+  var isAboveMark: Bool { pendingBytes >= Limits.outputMark && !overflows }
+
+  private var overflows = false
+
+  /// From now on the job does not wait for its reader: what is above the mark goes to `spool`.
+  mutating func overflow(into spool: consuming Spool) {
+    guard !overflows else { return }
+    overflow = consume spool
+    overflows = true
+  }
 
   var isReadable: Bool {
-    !isSpoolOut && (spoolPosition < spooledBytes || pendingBytes > 0)
+    !isSpoolOut
+      && (spoolPosition < spooledBytes || pendingBytes > 0 || overflowPosition < overflowBytes)
   }
+
+  private var overflowBytes = 0
 
   /// Hands the spool to a worker.
   mutating func takeSpool() -> Spool? {
@@ -50,9 +66,14 @@ struct JobOutput: ~Copyable {
   }
 
   /// Counts what a step produced and, unless it went to the spool, keeps it for the reader.
-  mutating func append(_ bytes: [UInt8], spooled: Int) {
+  mutating func append(_ bytes: [UInt8], spooled: Int) throws(Problem) {
     length += bytes.count + spooled
     guard !bytes.isEmpty else { return }
+    if overflows, overflowBytes > 0 || pendingBytes >= Limits.outputMark {
+      try overflow?.append(bytes.span)
+      overflowBytes += bytes.count
+      return
+    }
     pending.append(bytes)
     pendingBytes += bytes.count
   }
@@ -77,10 +98,17 @@ struct JobOutput: ~Copyable {
         pendingPosition = 0
       }
     }
+    if !output.isFull, overflowPosition < overflowBytes {
+      let before = output.count
+      try overflow?.read(at: overflowPosition, into: &output)
+      overflowPosition += output.count - before
+    }
   }
 
   mutating func removeAll() {
     spool = nil
+    overflow = nil
+    overflowPosition = overflowBytes
     pending = FirstInFirstOut()
     pendingBytes = 0
     pendingPosition = 0

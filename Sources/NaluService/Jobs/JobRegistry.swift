@@ -23,6 +23,9 @@ package final class JobRegistry: Sendable {
     state.withLock { _ = $0.jobs.removeValue(forKey: ObjectIdentifier(job)) }
   }
 
+  /// Those that live at this moment.
+  var all: [Job] { state.withLock { Array($0.jobs.values) } }
+
   package var count: Int { state.withLock { $0.jobs.count } }
   package var isDraining: Bool { state.withLock { $0.isDraining } }
 

@@ -10,6 +10,13 @@ package struct JobReport: Equatable, Sendable {
   /// Bytes of result that were produced.
   package var bytesOut: Int
   package var failure: Problem?
+
+  /// Of a request that became no job.
+  static func refusal(_ problem: Problem) -> JobReport {
+    JobReport(
+      answer: Answer(), counters: Counters(), timing: Job.Timing(), bytesIn: 0, bytesOut: 0,
+      failure: problem)
+  }
 }
 
 extension Job {

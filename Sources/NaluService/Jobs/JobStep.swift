@@ -79,7 +79,12 @@ extension Job {
       if let block { state.input.recycle(block) }
       state.output.answer = answer
       state.output.counters = counters
-      state.output.append(bytes, spooled: spooled)
+      var failure = failure
+      do throws(Problem) {
+        try state.output.append(bytes, spooled: spooled)
+      } catch {
+        failure = failure ?? error
+      }
       state.needsInput = step == .needsInput
       state.isFinished = step == .finished && failure == nil
       if let failure = failure ?? limitExceeded(state) { fail(failure, &state) }

@@ -49,7 +49,7 @@ struct DecodeAccessUnits {
   }
 
   private func appendUnitsForDecoder(of content: [UInt8], to bytes: inout [UInt8]) {
-    var scanner = StartCodeScanner()
+    var scanner = StartCodeScanner(search: vectorSearch)
     var position = 0
     let span = content.span
     func append(_ unit: NALUnitExtent) {

@@ -89,6 +89,7 @@ package struct DecodeOperation: Operation, ~Copyable {
 
   private mutating func decode(into output: inout Output) throws(Problem) {
     let frame = try player?.step(spool)
+    output.counters.framesIn = player?.sent ?? 0
     output.counters.decodeErrors = player?.errors ?? 0
     if let frame {
       let entry = frame.number

@@ -36,7 +36,8 @@ struct DecodePlayer: ~Copyable {
   private var lost = 0
   /// A decoder with several threads has reported an error.
   private var hasFailed = false
-  private var sent = 0
+  /// Pictures that the decoder has taken.
+  private(set) var sent = 0
   private var received = 0
   private var lastOrder = -1
 

@@ -107,8 +107,10 @@ struct DecodeSink: ~Copyable {
       return frame
     }
     do throws(CodecError) {
-      return try converter.convert(
+      var result = try converter.convert(
         frame, to: format, width: geometry.width, height: geometry.height)
+      result.setSampleAspectRatio(geometry.sampleAspectRatio)
+      return result
     } catch {
       throw .conversionFailed
     }

@@ -33,12 +33,13 @@ package struct EncodeOperation: Operation, ~Copyable {
     _ settings: EncodeSettings, limits: Limits, contentLength: Int? = nil
   ) throws(Problem) {
     try settings.checkWithoutVideo()
-    let video = try settings.rawVideo()
+    let video = settings.rawVideo()
     if let video { opening = try settings.encoderSettings(for: video, limits: limits) }
     self.settings = settings
     self.limits = limits
     self.contentLength = contentLength
-    reader = RawFrameReader(video, isPrompt: settings.isRealtime, limits: limits)
+    reader = RawFrameReader(
+      video, ifNotY4M: settings.missingSize, isPrompt: settings.isRealtime, limits: limits)
     bitrateChanges = settings.bitrateChanges.sorted { $0.frame < $1.frame }[...]
     forcedKeyframes = Set(settings.forcedKeyframes).sorted()[...]
   }

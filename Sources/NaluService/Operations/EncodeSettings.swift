@@ -92,6 +92,7 @@ package struct EncodeSettings: Equatable, Sendable {
   /// These settings with what a Y4M header says; what both say is refused.
   package func completed(by header: RawVideo) throws(Problem) -> EncodeSettings {
     let given: [(String, Bool)] = [
+      ("width", width != nil), ("height", height != nil),
       ("pix_fmt", pixelFormat != nil),
       ("fps", frameRate != nil && header.frameRate != nil),
       ("sar", sampleAspectRatio != nil && header.sampleAspectRatio != nil),
@@ -108,13 +109,21 @@ package struct EncodeSettings: Equatable, Sendable {
     return settings
   }
 
-  /// What headerless video is; `nil` when neither width nor height is given and the body must be
-  /// Y4M.
-  package func rawVideo() throws(Problem) -> RawVideo? {
-    if width == nil, height == nil { return nil }
-    guard let width else { throw .missing("width", "Headerless video needs width too.") }
-    guard let height else { throw .missing("height", "Headerless video needs height too.") }
+  /// What headerless video is; `nil` when width and height are not both given, so that the body
+  /// must be Y4M.
+  package func rawVideo() -> RawVideo? {
+    guard let width, let height else { return nil }
     return RawVideo(width: width, height: height, pixelFormat: pixelFormat ?? .yuv420p)
+  }
+}
+
+extension EncodeSettings {
+  /// The problem of a body that is not Y4M although the parameters do not say the size.
+  var missingSize: Problem {
+    if width != nil { return .missing("height", "Headerless video needs height too.") }
+    if height != nil { return .missing("width", "Headerless video needs width too.") }
+    return .missing(
+      "width", "Headerless video needs width and height; the body is not Y4M either.")
   }
 }
 

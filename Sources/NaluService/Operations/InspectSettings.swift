@@ -37,10 +37,15 @@ package struct InspectSettings: Equatable, Sendable {
   package var limit: Int?
   package var keyframeRule = KeyframeRule.recoveryPoint
   package var format = Format.json
-  /// NAL units of a `json` report, listed or not: its memory grows with them.
+  /// NAL units, or access units, that a `json` report lists at most.
   package var maxNALUnits = 5_000_000
 
   package init() {}
+
+  /// NAL units are listed, for their own sake or for what is listed within them.
+  package var listsUnits: Bool {
+    format == .csv || !include.isDisjoint(with: [.nalUnits, .sliceHeaders, .sei])
+  }
 
   /// Every `code` that a finding can have.
   package static var findingCodes: [String] { Finding.Code.allCases.map(\.rawValue) }

@@ -12,6 +12,7 @@ struct RawFrameReader: Sendable {
   /// `nil` until a Y4M header has been read.
   private(set) var video: RawVideo?
   let isY4M: Bool
+  private let notY4M: Problem
   private let isPrompt: Bool
   private let limits: Limits
   private var place: Place
@@ -34,10 +35,12 @@ struct RawFrameReader: Sendable {
 
   /// - Parameters:
   ///   - video: What headerless video is; `nil` when a Y4M header must say it.
+  ///   - problem: What to say of a body without a Y4M header where there must be one.
   ///   - isPrompt: Ask for blocks that end with a picture, however small.
   ///   - limits: Bounds the size that a Y4M header may state.
-  init(_ video: RawVideo?, isPrompt: Bool, limits: Limits) {
+  init(_ video: RawVideo?, ifNotY4M problem: Problem, isPrompt: Bool, limits: Limits) {
     self.video = video
+    notY4M = problem
     self.isPrompt = isPrompt
     self.limits = limits
     isY4M = video == nil
@@ -117,12 +120,12 @@ struct RawFrameReader: Sendable {
       position += 1
       if byte == UInt8(ascii: "\n") {
         defer { line = [] }
-        if place == .streamHeader { try Y4MHeader.checkMagic(line) }
+        if place == .streamHeader, !line.starts(with: Y4MHeader.magic) { throw notY4M }
         return line
       }
       line.append(byte)
-      if place == .streamHeader, line.count == Y4MHeader.magic.count {
-        try Y4MHeader.checkMagic(line)
+      if place == .streamHeader, line.count == Y4MHeader.magic.count, line != Y4MHeader.magic {
+        throw notY4M
       }
       guard line.count <= Self.longestLine else {
         throw Problem(
@@ -165,9 +168,7 @@ struct RawFrameReader: Sendable {
         throw Problem(.emptyBody, "The body has no bytes; frames were expected.")
       }
       guard line.starts(with: Y4MHeader.magic) || Y4MHeader.magic.starts(with: line) else {
-        throw Problem(
-          .missingParameter, "Headerless video needs width and height; the body is not Y4M either.",
-          parameter: "width")
+        throw notY4M
       }
       throw Problem(
         .partialFrame, "The body ends within the Y4M header, after \(line.count) bytes.",

@@ -2,8 +2,10 @@ internal import H264
 
 /// Tells H.264 from other data that happens to contain start codes.
 ///
-/// A parameter set, or a slice of known parameter sets, decides at once. A slice or PPS of which
-/// only the ids make sense needs to come first in the stream, or to outnumber what contradicts.
+/// NAL units that make sense weigh against those that H.264 does not have: forbidden_zero_bit 1, a
+/// type without a meaning, a parameter set or IDR slice of nal_ref_idc 0 (§7.4.1). In a stream that
+/// begins as one should, the first parameter set or readable slice decides; what is in between
+/// other data, such as the slices of MPEG-2, never outweighs it.
 struct InputRecognition: Sendable {
   enum Evidence: Equatable, Sendable {
     /// Read in full, with values that random data hardly has.
@@ -18,8 +20,8 @@ struct InputRecognition: Sendable {
   private(set) var isRecognised = false
   /// NAL units had two-byte headers as those of H.265.
   private(set) var looksLikeH265 = false
-  private var weak = 0
-  private var contrary = 0
+  private var points = 0
+  private var contraries = 0
   private var needsMore = false
 
   init() {}
@@ -34,27 +36,24 @@ struct InputRecognition: Sendable {
     guard !isRecognised else { return }
     let isH265 = unit.count > 1 && unit[0] & 0x81 == 0 && (1...7).contains(unit[1])
     if isH265, [0x40, 0x42, 0x44].contains(unit[0]) { looksLikeH265 = true }
-    switch Self.judge(header, evidence, isH265: isH265) {
-    case .strong:
-      isRecognised = true
-    case .weak:
-      weak += 1
-      isRecognised = weak > 2 * contrary + (needsMore ? 1 : 0)
-    case .contrary:
-      contrary += 1
-    case .none:
-      break
+    switch judge(header, evidence, isH265: isH265) {
+    case .strong: points += 2
+    case .weak: points += 1
+    case .contrary: contraries += 1
+    case .none: return
     }
+    isRecognised = points > 2 * contraries + (needsMore ? 1 : 0)
   }
 
-  private static func judge(
+  private func judge(
     _ header: NALUnitHeader, _ evidence: Evidence, isH265: Bool
   ) -> Evidence {
     if header.forbiddenZeroBit { return .contrary }
     switch header.type {
     case .idrSlice, .sps, .pps:
-      // §7.4.1: never with nal_ref_idc 0.
-      if evidence == .none || header.refIDC == 0 && evidence == .weak { return .contrary }
+      if evidence == .none { return .contrary }
+      // Some muxer forgets nal_ref_idc; in other data it is 0 by chance.
+      if header.refIDC == 0, evidence == .weak || contraries > 0 { return .contrary }
     case .nonIDRSlice:
       if evidence == .none { return .contrary }
     default:
@@ -63,4 +62,50 @@ struct InputRecognition: Sendable {
     }
     return isH265 && evidence == .weak ? .contrary : evidence
   }
+}
+
+// MARK: Evidence
+
+extension InputRecognition {
+  /// What a sequence parameter set says that was read with `issues`.
+  static func evidence(
+    of set: SequenceParameterSet, _ issues: [SyntaxError]
+  ) -> Evidence {
+    set.profileName != nil && issues.isEmpty ? .strong : .weak
+  }
+
+  /// What a picture parameter set says that was read with `issues`, `known` being in force.
+  static func evidence(
+    of set: PictureParameterSet, _ issues: [SyntaxError], in known: ParameterSets
+  ) -> Evidence {
+    let hasSPS = known.chromaFormatIDC(ofSequenceParameterSet: set.sequenceParameterSetID) != nil
+    return hasSPS && issues.isEmpty ? .strong : .weak
+  }
+
+  /// What a slice header says that was read in full, or as far as `failure`.
+  static func evidence(of header: SliceHeader, _ failure: SyntaxError?) -> Evidence {
+    guard let failure else { return .strong }
+    // No level has pictures of more macroblocks (table A-1).
+    if failure.lacksParameterSet { return header.firstMbInSlice < 139_264 ? .weak : .none }
+    return failure.hidesPicture ? .none : .weak
+  }
+}
+
+extension SyntaxError {
+  /// A slice refers to a parameter set that is not there; it was read up to its ids.
+  var lacksParameterSet: Bool {
+    switch reason {
+    case .missingPictureParameterSet, .missingSequenceParameterSet: true
+    default: false
+    }
+  }
+
+  /// A slice header ends or fails before it is known what picture the slice belongs to.
+  var hidesPicture: Bool { Self.identityElements.contains(element) }
+
+  private static let identityElements: Set<String> = [
+    "first_mb_in_slice", "slice_type", "pic_parameter_set_id", "colour_plane_id", "frame_num",
+    "field_pic_flag", "bottom_field_flag", "idr_pic_id", "pic_order_cnt_lsb",
+    "delta_pic_order_cnt_bottom", "delta_pic_order_cnt", "redundant_pic_cnt",
+  ]
 }

@@ -13,6 +13,12 @@ package struct JSONWriter: Sendable {
     bytes.removeAll(keepingCapacity: true)
   }
 
+  /// Forgets what is written, and where: what follows is another document.
+  mutating func beginDocument() {
+    removeAll()
+    needsComma = false
+  }
+
   package mutating func beginObject() {
     separate()
     bytes.append(UInt8(ascii: "{"))
@@ -36,12 +42,15 @@ package struct JSONWriter: Sendable {
   }
 
   package mutating func key(_ name: String) {
-    separate()
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(contentsOf: name.utf8)
-    bytes.append(UInt8(ascii: "\""))
-    bytes.append(UInt8(ascii: ":"))
+    let comma = needsComma
     needsComma = false
+    bytes.append(addingCapacity: name.utf8.count + 4) { text in
+      if comma { text.append(UInt8(ascii: ",")) }
+      text.append(UInt8(ascii: "\""))
+      text.put(name)
+      text.append(UInt8(ascii: "\""))
+      text.append(UInt8(ascii: ":"))
+    }
   }
 
   package mutating func null() {
@@ -122,8 +131,17 @@ package struct JSONWriter: Sendable {
 
 extension JSONWriter {
   package mutating func member(_ name: String, _ number: Int) {
-    key(name)
-    value(number)
+    let comma = needsComma
+    needsComma = true
+    // A comma, two quotes, a colon and the longest number.
+    bytes.append(addingCapacity: name.utf8.count + 24) { text in
+      if comma { text.append(UInt8(ascii: ",")) }
+      text.append(UInt8(ascii: "\""))
+      text.put(name)
+      text.append(UInt8(ascii: "\""))
+      text.append(UInt8(ascii: ":"))
+      text.append(decimal: number)
+    }
   }
 
   package mutating func member(_ name: String, _ flag: Bool) {

@@ -23,6 +23,11 @@ extension OutputSpan where Element == UInt8 {
     }
   }
 
+  @_lifetime(self: copy self)
+  mutating func put(_ text: String) {
+    append(fitting: text.utf8.span)
+  }
+
   /// Appends the digits of a number, for which there must be room.
   @_lifetime(self: copy self)
   mutating func append(decimal number: Int) {

@@ -31,6 +31,7 @@ struct ParameterSetCatalog: Sendable {
     /// Its own id; nil when it could not be read.
     var id: Int?
     var repeats = 0
+    var evidence = InputRecognition.Evidence.none
     /// The members for its elements.
     var members: [UInt8] = []
   }
@@ -71,8 +72,11 @@ struct ParameterSetCatalog: Sendable {
     return entries.count - 1
   }
 
-  /// Replaces the members of an entry that could not be read fully before.
-  mutating func setMembers(_ members: [UInt8], at index: Int) {
+  /// Says of an entry what could not be read before.
+  mutating func complete(
+    at index: Int, _ members: [UInt8], _ evidence: InputRecognition.Evidence
+  ) {
+    entries[index].evidence = evidence
     bytes += members.count - entries[index].members.count
     entries[index].members = members
   }

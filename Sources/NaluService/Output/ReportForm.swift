@@ -17,7 +17,7 @@ struct ReportForm: Sendable {
     let first = max(0, settings.first)
     let (end, overflow) = first.addingReportingOverflow(max(0, settings.limit ?? Int.max))
     range = first..<(overflow ? Int.max : end)
-    listsUnits = settings.format == .csv || settings.include.contains(.nalUnits)
+    listsUnits = settings.listsUnits
   }
 
   var contentType: String {

@@ -61,6 +61,24 @@ struct AccessUnitRecord: Sendable {
   var size: Int { end - offset }
 }
 
+/// A complete group of pictures, small: a short pattern needs no memory of its own.
+struct GroupRecord: Sendable {
+  let accessUnit: Int
+  let length: Int
+  let size: Int
+  let isClosed: Bool
+  let pattern: String
+
+  init(_ group: GroupOfPictures) {
+    accessUnit = group.accessUnit
+    length = group.length
+    size = group.size
+    isClosed = group.isClosed
+    let letters = String(decoding: group.pattern, as: UTF8.self)
+    pattern = group.isPatternCut ? letters + "…" : letters
+  }
+}
+
 /// Many records in pieces, so that growing moves none of them.
 struct RecordList<Record: Sendable>: Sendable {
   private static var pieceSize: Int { 4096 }

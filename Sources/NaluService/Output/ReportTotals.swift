@@ -3,6 +3,7 @@ internal import H264
 /// What a report counts.
 struct ReportTotals: Sendable {
   var units = 0
+  var listedUnits = 0
   var unitsByType = [Int](repeating: 0, count: 32)
   var accessUnits = 0
   /// Frames that have begun.

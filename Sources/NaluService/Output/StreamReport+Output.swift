@@ -189,12 +189,11 @@ extension StreamReport {
 
 extension JSONWriter {
   /// The members of a group of pictures' object.
-  mutating func members(_ group: GroupOfPictures) {
+  mutating func members(_ group: GroupRecord) {
     member("access_unit", group.accessUnit)
     member("length", group.length)
     member("closed", group.isClosed)
-    let letters = String(decoding: group.pattern, as: UTF8.self)
-    member("pattern", group.isPatternCut ? letters + "…" : letters)
+    member("pattern", group.pattern)
     member("size", group.size)
   }
 }

@@ -11,7 +11,7 @@ extension StreamReport {
     let arrival = catalog.arrival(of: content)
     if case .copy(let index) = arrival, catalog.isInForce(index) {
       writeRepeat(of: index, place)
-      return .strong
+      return catalog.entries[index].evidence
     }
     let isCopy = arrival != .new && arrival != .unlisted
     let (id, evidence) = store(kind, bytes, place, notesDefects: !isCopy)
@@ -25,6 +25,7 @@ extension StreamReport {
     var entry = ParameterSetCatalog.Entry(
       kind: kind, unit: place.index ?? 0, offset: place.offset, content: content)
     entry.id = id
+    entry.evidence = evidence
     entry.members = membersOfRecord(kind, id: id)
     switch arrival {
     case .copy(let index):
@@ -66,7 +67,7 @@ extension StreamReport {
         sets.store(set)
         spsVersions[set.id] += 1
         if totals.firstSPS == nil { totals.firstSPS = set }
-        result = (set.id, set.profileName == nil ? .weak : .strong)
+        result = (set.id, InputRecognition.evidence(of: set, reader.issues))
         cropped = set
       case .pps:
         let known = sets
@@ -74,9 +75,7 @@ extension StreamReport {
           known.chromaFormatIDC(ofSequenceParameterSet: $0)
         }
         sets.store(set)
-        let hasSPS =
-          known.chromaFormatIDC(ofSequenceParameterSet: set.sequenceParameterSetID) != nil
-        result = (set.id, hasSPS && reader.issues.isEmpty ? .strong : .weak)
+        result = (set.id, InputRecognition.evidence(of: set, reader.issues, in: known))
       case .subsetSPS:
         let set = try SubsetSequenceParameterSet(parsing: &reader)
         sets.store(set)
@@ -115,8 +114,8 @@ extension StreamReport {
       guard let id = entry.id, let set = sets.pictureParameterSet(id) else { continue }
       if set.sequenceParameterSetID == spsID, set.isGuess {
         let place = UnitPlace(index: entry.unit, offset: entry.offset)
-        _ = store(.pps, entry.content.span, place, notesDefects: true)
-        catalog.setMembers(membersOfRecord(.pps, id: id), at: index)
+        let (_, evidence) = store(.pps, entry.content.span, place, notesDefects: true)
+        catalog.complete(at: index, membersOfRecord(.pps, id: id), evidence)
         write(catalog.entries[index])
       } else {
         left.append(index)

@@ -296,6 +296,7 @@ extension StreamReport {
       totals.framesOut += 1
       groups.output(output.tag)
       if settings.format == .json {
+        guard wants.accessUnits else { continue }
         outputIndexes.set(Int32(clamping: position), at: output.tag.index, filler: -1)
       } else {
         deliver(output, at: position)
@@ -322,9 +323,9 @@ extension StreamReport {
     while let group = groups.nextComplete(atEnd: atEnd) {
       guard wants.groups else { continue }
       if settings.format == .json {
-        groupRecords.append(group)
+        groupRecords.append(GroupRecord(group))
       } else {
-        form.line("gop") { $0.members(group) }
+        form.line("gop") { $0.members(GroupRecord(group)) }
       }
     }
   }

@@ -20,9 +20,9 @@ extension StreamReport {
       note(issue, whenTruncated: .seiTruncated, UnitPlace(unit), isFatal: false)
     }
     if recorded {
-      var writer = JSONWriter()
-      writer.members(record)
-      unit.details = writer.bytes
+      details.beginDocument()
+      details.members(record)
+      unit.details = Array(copying: details.bytes.span)
     }
     guard isJoining else { return }
     for message in messages {

@@ -10,6 +10,13 @@ extension StreamReport {
         .warning, .forbiddenZeroBit, "forbidden_zero_bit is 1: the unit was damaged on its way.",
         place, bit: 0, element: "forbidden_zero_bit")
     }
+    if let wanted = header.type.wantsReference, wanted != (header.refIDC > 0) {
+      let rule = wanted ? "must not be 0" : "must be 0, not \(header.refIDC),"
+      note(
+        .warning, .valueOutOfRange,
+        "nal_ref_idc \(rule) for nal_unit_type \(header.type.rawValue).",
+        place, bit: 1, element: "nal_ref_idc")
+    }
     if header.type.isReserved {
       note(
         .info, .reservedNALUnitType,
@@ -46,24 +53,19 @@ extension StreamReport {
     unit.sliceQP = slice.sliceQP
     if header.type == .partitionA { partitionPPS = slice.picParameterSetID }
     if recorded, !record.events.isEmpty {
-      var writer = JSONWriter()
-      writer.key("slice_header")
-      writer.beginObject()
-      writer.members(record)
-      writer.endObject()
-      unit.details = writer.bytes
+      details.beginDocument()
+      details.key("slice_header")
+      details.beginObject()
+      details.members(record)
+      details.endObject()
+      unit.details = Array(copying: details.bytes.span)
     }
-    guard let error else { return (placement(header, hasSets: true), .strong) }
+    let evidence = InputRecognition.evidence(of: slice, error)
+    guard let error else { return (placement(header, hasSets: true), evidence) }
     noteSliceError(error, place)
-    switch error.reason {
-    case .missingPictureParameterSet, .missingSequenceParameterSet:
-      // Up to the ids all is known.
-      let isPlausible = slice.firstMbInSlice < 139_264
-      return (placement(header, hasSets: false), isPlausible ? .weak : .none)
-    default:
-      let isKnown = !Self.identityElements.contains(error.element)
-      return (isKnown ? placement(header, hasSets: true) : nil, isKnown ? .weak : .none)
-    }
+    // Up to the ids all is known.
+    if error.lacksParameterSet { return (placement(header, hasSets: false), evidence) }
+    return (error.hidesPicture ? nil : placement(header, hasSets: true), evidence)
   }
 
   /// Most headers are short; the kept bytes are read whole only for one that is not.
@@ -111,13 +113,6 @@ extension StreamReport {
     taken.removeAll()
     return taken
   }
-
-  /// Elements without which it is not known what picture a slice belongs to.
-  private static let identityElements: Set<String> = [
-    "first_mb_in_slice", "slice_type", "pic_parameter_set_id", "colour_plane_id", "frame_num",
-    "field_pic_flag", "bottom_field_flag", "idr_pic_id", "pic_order_cnt_lsb",
-    "delta_pic_order_cnt_bottom", "delta_pic_order_cnt", "redundant_pic_cnt",
-  ]
 
   private func placement(_ header: NALUnitHeader, hasSets: Bool) -> AccessUnitTracker.Slice? {
     guard header.type.isPrimarySlice else { return nil }

@@ -21,6 +21,8 @@ struct StreamReport: Sendable {
   var rbsp = RBSP()
   var slice = SliceHeader()
   var record = SyntaxRecord()
+  /// Where details of a unit are written before they get an array of their size.
+  var details = JSONWriter()
   var sets = ParameterSets()
   var catalog = ParameterSetCatalog()
   /// Changes of the set of each id, so that a cached one can be told from the one in force.
@@ -52,7 +54,7 @@ struct StreamReport: Sendable {
   // What is kept for the end of a `json` report.
   var accessUnits = RecordList<AccessUnitRecord>()
   var outputIndexes = RecordList<Int32>()
-  var groupRecords = RecordList<GroupOfPictures>()
+  var groupRecords = RecordList<GroupRecord>()
   /// Access units of frames whose turn of output has not come, in a form of lines.
   var unordered: [AccessUnitRecord] = []
 
@@ -60,8 +62,10 @@ struct StreamReport: Sendable {
     self.settings = settings
     wants = Wants(settings)
     form = ReportForm(settings)
+    // Positions over the whole stream are for those who see them.
+    let keepsOrder = settings.format == .json && (wants.accessUnits || wants.groups)
     order =
-      settings.format == .json
+      keepsOrder
       ? .wholePeriods(PeriodSorter()) : .bumping(DecodedPictureBuffer())
   }
 
@@ -80,11 +84,6 @@ struct StreamReport: Sendable {
       note(.warning, .emptyNALUnit, "A start code has no NAL unit behind it.", UnitPlace(extent))
       return
     }
-    if settings.format == .json, totals.units >= settings.maxNALUnits {
-      throw Problem(
-        .tooManyNALUnits,
-        "A json report lists up to \(settings.maxNALUnits) NAL units; ndjson has no limit.")
-    }
     let header = NALUnitHeader(bytes)
     totals.units += 1
     totals.unitsByType[Int(header.type.rawValue)] += 1
@@ -92,6 +91,8 @@ struct StreamReport: Sendable {
 
     var unit = UnitRecord(extent, header, index: totals.units - 1)
     let isListed = form.selects(header.type)
+    if isListed { totals.listedUnits += 1 }
+    try checkRecordCount()
     var evidence = InputRecognition.Evidence.none
     var placement: AccessUnitTracker.Slice?
     switch header.type {
@@ -126,6 +127,18 @@ struct StreamReport: Sendable {
       openAccessUnit(with: unit, header, hasSets: (placement?.picture.spsID ?? -1) >= 0)
       join(&unit, isListed: isListed)
     }
+  }
+
+  /// Refuses a document of more records than it may have; lists of other forms need no memory.
+  private func checkRecordCount() throws(Problem) {
+    guard settings.format == .json else { return }
+    let limit = settings.maxNALUnits
+    let accessUnits = wants.accessUnits || wants.groups ? totals.accessUnits : 0
+    guard totals.listedUnits > limit || accessUnits > limit else { return }
+    throw Problem(
+      .tooManyNALUnits,
+      "A json report lists up to \(limit) NAL units or access units (max_nal_units); ndjson and csv "
+        + "have no limit.", members: [.init("limit", limit)])
   }
 
   /// No unit follows: `scanned` bytes were all.

@@ -7,15 +7,6 @@ struct Y4MHeader: Equatable, Sendable {
 
   let video: RawVideo
 
-  /// Refuses a beginning that is not Y4M: at least as many bytes as the magic has, or a whole line.
-  static func checkMagic(_ line: [UInt8]) throws(Problem) {
-    guard line.starts(with: magic) else {
-      throw Problem(
-        .missingParameter, "Headerless video needs width and height; the body is not Y4M either.",
-        parameter: "width")
-    }
-  }
-
   /// Reads the line, its newline removed.
   init(_ line: [UInt8]) throws(Problem) {
     var tags = Tags()

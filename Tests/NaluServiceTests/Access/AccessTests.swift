@@ -1,3 +1,4 @@
+import Glibc
 import Platform
 import Testing
 import TestSupport
@@ -5,10 +6,17 @@ import TestSupport
 @testable import NaluService
 
 @Suite struct AccessTests {
-  /// A file that is gone with the test.
+  private func replaceFile(_ path: String, with content: String) throws {
+    let file = try OutputFile(path: path)
+    try file.write(Array(content.utf8).span)
+    try file.commit()
+  }
+
+  private func removeFile(_ path: String) { unlink(path) }
+
   private func tokenFile(_ content: String) throws -> String {
     let path = "/tmp/nalu-test-tokens-\(UInt64.random(in: .min ... .max))"
-    try OutputFile(path: path).write(Array(content.utf8).span)
+    try replaceFile(path, with: content)
     return path
   }
 
@@ -20,20 +28,20 @@ import TestSupport
     ] as [(String?, Bool)])
   func letsInWhoeverHasAToken(authorization: String?, isAllowed: Bool) throws {
     let path = try tokenFile("# no token\n\nsecret\n  other-one \n")
-    defer { try? OutputFile(path: path).remove() }
+    defer { removeFile(path) }
     #expect(try BearerTokens(path: path).allows(authorization) == isAllowed)
   }
 
   @Test(arguments: ["", "\n\n", "# only a comment\n"])
   func refusesAFileWithoutATokenRatherThanLettingEverybodyIn(content: String) throws {
     let path = try tokenFile(content)
-    defer { try? OutputFile(path: path).remove() }
+    defer { removeFile(path) }
     #expect(throws: BearerTokensError.self) { try BearerTokens(path: path) }
   }
 
   @Test func asksForATokenEverywhereButWhereALoadBalancerLooks() throws {
     let path = try tokenFile("secret\n")
-    defer { try? OutputFile(path: path).remove() }
+    defer { removeFile(path) }
     let running = try RunningService { $0.tokenFile = path }
     for (method, target) in [
       ("POST", "/inspect"), ("POST", "/encode"), ("GET", "/version"), ("GET", "/metrics"),
@@ -49,14 +57,14 @@ import TestSupport
     let allowed = running.request("GET", "/version", headers: ["Authorization: Bearer secret"])
     #expect(allowed.status == 200)
 
-    try OutputFile(path: path).write(Array("fresh\n".utf8).span)
+    try replaceFile(path, with: "fresh\n")
     #expect(running.service.reload(running.server) == ["tokens are read again"])
     let old = running.request("GET", "/version", headers: ["Authorization: Bearer secret"])
     #expect(old.status == 401)
     let fresh = running.request("GET", "/version", headers: ["Authorization: Bearer fresh"])
     #expect(fresh.status == 200)
 
-    try OutputFile(path: path).write([UInt8]().span)
+    try replaceFile(path, with: "")
     #expect(running.service.reload(running.server).first?.hasPrefix("the old tokens stay") == true)
     let still = running.request("GET", "/version", headers: ["Authorization: Bearer fresh"])
     #expect(still.status == 200)

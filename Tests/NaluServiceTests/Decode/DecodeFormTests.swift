@@ -1,3 +1,4 @@
+import Codec
 import Testing
 
 @testable import NaluService
@@ -100,6 +101,85 @@ import Testing
       try decode(bytes, ["format": "framemd5", "pix_fmt": $0]).bytes.suffix(33)
     }
     #expect(digests[0] != digests[1])
+  }
+
+  /// Chroma format and bit depth of the streams that the encoder of this service can make.
+  @Test(arguments: [(0, 8), (1, 8), (2, 8), (3, 8), (0, 10), (1, 10), (2, 10), (3, 10)])
+  func everyLayoutComesOutOfEveryStream(chroma: Int, depth: Int) throws {
+    var stream = PCMStream(
+      profile: 244, chromaFormatIDC: chroma, bitDepth: depth, widthInMbs: 2, heightInMbs: 2)
+    stream.level = 51
+    let bytes = gradient(stream)
+    for format in PixelFormat.allCases {
+      let name = format.rawValue
+      for (width, height) in [(32, 32), (50, 34), (21, 19)] {
+        let size = format.bytesPerFrame(width: width, height: height)
+        let query: KeyValuePairs = [
+          "format": "yuv", "pix_fmt": name, "width": "\(width)", "height": "\(height)",
+        ]
+        let decoded = try decode(bytes, query)
+        #expect(decoded.bytes.count == size, "\(name)")
+        #expect(decoded.header("Nalu-Pix-Fmt") == name)
+      }
+      #expect(
+        try decode(bytes, ["format": "framemd5", "pix_fmt": name]).trailer("Nalu-Frames-Out") == "1"
+      )
+      guard format.layout == .planar else { continue }
+      #expect(
+        try decode(bytes, ["format": "y4m", "pix_fmt": name]).trailer("Nalu-Frames-Out") == "1")
+    }
+  }
+
+  @Test(arguments: [nil, 50])
+  func nv16IsPlanar422WithItsChromaInterleaved(width: Int?) throws {
+    var stream = PCMStream(profile: 122, chromaFormatIDC: 2, widthInMbs: 2, heightInMbs: 1)
+    stream.level = 51
+    var settings = DecodeSettings()
+    settings.format = .yuv
+    settings.width = width
+    settings.height = width.map { _ in 21 }
+    settings.pixelFormat = .yuv422p
+    let planar = try NaluServiceTests.decode(gradient(stream), settings).bytes
+    settings.pixelFormat = .nv16
+    let semiPlanar = try NaluServiceTests.decode(gradient(stream), settings).bytes
+    let luma = (width ?? 32) * (width == nil ? 16 : 21)
+    let cb = planar[luma..<luma + luma / 2]
+    let cr = planar[(luma + luma / 2)...]
+    #expect(semiPlanar == planar[..<luma] + zip(cb, cr).flatMap { [$0, $1] })
+  }
+
+  @Test(
+    arguments: [
+      // Width, height, the size and sample aspect ratio that come out of 32x16 samples of 2:1.
+      (nil, nil, 32, 16, "2:1"), (128, nil, 128, 32, "1:1"), (nil, 8, 32, 8, "1:1"),
+      (50, 50, 50, 50, "4:1"), (32, 32, 32, 32, "4:1"), (16, 16, 16, 16, "4:1"),
+    ] as [(Int?, Int?, Int, Int, String)])
+  func scalingKeepsTheShapeOfThePicture(
+    width: Int?, height: Int?, expectedWidth: Int, expectedHeight: Int, ratio: String
+  ) throws {
+    var stream = PCMStream(widthInMbs: 2)
+    stream.sampleAspectRatio = (2, 1)
+    var settings = DecodeSettings()
+    settings.width = width
+    settings.height = height
+    settings.format = .y4m
+    let text = String(
+      decoding: try NaluServiceTests.decode(three(stream), settings).bytes.prefix(80), as: UTF8.self
+    )
+    #expect(text.contains(" W\(expectedWidth) H\(expectedHeight) "))
+    #expect(text.contains(" A\(ratio) "))
+    settings.format = .framemd5
+    let lines = String(
+      decoding: try NaluServiceTests.decode(three(stream), settings).bytes, as: UTF8.self
+    ).split(separator: "\n")
+    #expect(lines.contains("#sar 0: \(ratio.replacing(":", with: "/"))"))
+  }
+
+  @Test func picturesSentToTheDecoderAreCounted() throws {
+    let all = try decode(three(), ["format": "framemd5"])
+    #expect(all.counters.framesIn == 3)
+    #expect(all.counters.framesOut == 3)
+    #expect(try decode(three(), ["format": "png", "frames": "2"]).counters.framesIn == 1)
   }
 
   @Test func framemd5HasTheLinesOfFFmpeg() throws {

@@ -31,6 +31,13 @@ import Testing
     #expect(try read("fps", text)[Self.fps] == Ratio(numerator, denominator))
   }
 
+  @Test(arguments: [("fps", "25.0000001"), ("crf", "20.1234567"), ("bitrate", "1.0000001M")])
+  func saysHowManyDecimalsAreRead(name: String, text: String) {
+    let problem = #expect(throws: Problem.self) { try read(name, text) }
+    #expect(problem?.code == .invalidParameter)
+    #expect(problem?.detail.contains("at most six decimals") == true)
+  }
+
   @Test(
     arguments: [
       ("640000", 640_000), ("640k", 640_000), ("2M", 2_000_000), ("2.5M", 2_500_000),

@@ -179,6 +179,28 @@ struct Damage: CustomTestStringConvertible, Sendable {
     }
   }
 
+  /// H.264 §7.4.1. The header byte of each unit, and what nal_unit_type it has.
+  @Test(
+    arguments: [
+      (0x05, [0xB8, 0x80]), (0x07, [77, 0, 30, 0x80]), (0x08, [0xC0]), (0x0D, [0x80]),
+      (0x0F, [83, 0, 30, 0x80]), (0x26, [5, 1, 0, 0x80]), (0x29, [0xF0]), (0x2A, []), (0x2B, []),
+      (0x6C, [0xFF, 0x80]),
+    ] as [(UInt8, [UInt8])])
+  func aReferenceIDCAgainstTheTypeIsFound(header: UInt8, payload: [UInt8]) throws {
+    func findings(_ header: UInt8) throws -> [JSON] {
+      try report(Self.with(header, payload))["findings"]?.items.filter {
+        $0["element"]?.text == "nal_ref_idc"
+      } ?? []
+    }
+    let found = try findings(header)
+    #expect(found.count == 1)
+    #expect(found.first?["code"]?.text == "value-out-of-range")
+    #expect(found.first?["severity"]?.text == "warning")
+    #expect(found.first?["nal_unit"]?.int == 3)
+    #expect(found.first?["bit"]?.int == 1)
+    #expect(try findings(header & 0x60 == 0 ? header | 0x20 : header & 0x1F) == [])
+  }
+
   @Test func anIntactStreamGivesNone() throws {
     #expect(try report(InspectReportTests.small)["findings"] == .array([]))
   }

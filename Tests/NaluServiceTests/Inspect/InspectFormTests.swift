@@ -182,7 +182,49 @@ import Testing
     settings.maxNALUnits = 5
     let problem = #expect(throws: Problem.self) { try inspect(Self.rich, settings) }
     #expect(problem?.code == .tooManyNALUnits)
-    settings.format = .ndjson
+    #expect(problem?.members == [.init("limit", 5)])
+    #expect(problem?.detail.contains("ndjson and csv") == true)
+    for format in [InspectSettings.Format.ndjson, .csv] {
+      settings.format = format
+      #expect(throws: Never.self) { try inspect(Self.rich, settings) }
+    }
+  }
+
+  @Test func onlyWhatIsListedCountsAgainstTheLimit() throws {
+    var settings = InspectSettings()
+    settings.maxNALUnits = 2
+    settings.include = [.summary, .parameterSets, .findings]
     #expect(throws: Never.self) { try inspect(Self.rich, settings) }
+    settings.include = [.summary, .nalUnits]
+    settings.limit = 2
+    #expect(throws: Never.self) { try inspect(Self.rich, settings) }
+    settings.limit = 3
+    #expect(throws: Problem.self) { try inspect(Self.rich, settings) }
+    settings.nalUnitTypes = [5]
+    #expect(throws: Never.self) { try inspect(Self.rich, settings) }
+    for section in [InspectSettings.Section.accessUnits, .gops] {
+      settings.include = [section]
+      let problem = #expect(throws: Problem.self) { try inspect(Self.rich, settings) }
+      #expect(problem?.code == .tooManyNALUnits)
+    }
+  }
+
+  @Test func aSummaryAloneSaysTheSame() throws {
+    let whole = try report(Self.rich)
+    let alone = try report(Self.rich) { $0.include = [.summary] }
+    #expect(alone["summary"] == whole["summary"])
+    #expect(alone["summary"] != nil)
+  }
+
+  @Test(arguments: [InspectSettings.Section.sei, .sliceHeaders])
+  func whatIsWithinNALUnitsListsThem(section: InspectSettings.Section) throws {
+    let units = try #require(
+      try report(Self.rich) { $0.include = [section] }["nal_units"]
+    ).items
+    #expect(
+      units == (try report(Self.rich) { $0.include = [section, .nalUnits] }["nal_units"])?.items)
+    let details = section == .sei ? "sei" : "slice_header"
+    #expect(units.contains { $0[details] != nil })
+    #expect(try lines(Self.rich) { $0.include = [section] }.contains { $0[details] != nil })
   }
 }

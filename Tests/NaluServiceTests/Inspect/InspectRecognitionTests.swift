@@ -34,19 +34,93 @@ import Testing
     6, 7, 8, 9, 10, 11, 0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0xF7, 0xFA, 0xFF, 0xD9,
   ]
 
-  /// Sequence header, picture header and slices of MPEG-2.
-  private static let mpeg2: [UInt8] = {
-    var bytes: [UInt8] = [0, 0, 1, 0xB3, 0x16, 0x01, 0x20, 0x13, 0, 0, 1, 0xB8, 8, 0, 0, 0x40]
-    for _ in 0..<10 {
-      bytes += [0, 0, 1, 0, 0, 0x0F, 0xFF, 0xF8, 0, 0, 1, 0xB5, 0x8F, 0xFF, 0xF3]
-      for row in 1...18 { bytes += [0, 0, 1, UInt8(row), 0x9A, 0x7C, 0x3B, 0x80] }
+  /// Pictures of MPEG-1 and MPEG-2 with slices of random data, without their sequence header; each
+  /// `seed` gives other ones.
+  private static func mpeg(_ version: Int, rows: UInt8, seed: UInt64) -> [UInt8] {
+    var state = seed
+    var bytes: [UInt8] = [0, 0, 1, 0xB8, 8, 0, 0, 0x40]
+    for picture in 0..<40 {
+      bytes += [0, 0, 1, 0, 0, UInt8(8 * (1 + picture % 3)) | 7, 0xFF, 0xF8]
+      if version == 2 { bytes += [0, 0, 1, 0xB5, 0x8F, 0xFF, 0xF3, 0x41, 0x80] }
+      for row in 1...rows {
+        bytes += [0, 0, 1, row]
+        for _ in 0..<60 {
+          state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+          bytes.append(UInt8(truncatingIfNeeded: state >> 40) | 1)
+        }
+      }
     }
     return bytes
+  }
+
+  /// Slices that can be read as parameter sets, IDR slices and slices that refer to these.
+  private static let disguised: [UInt8] = {
+    var builder = StreamBuilder()
+    let header: [UInt8] = [0, 0, 1, 0xB3, 0x16, 0x01, 0x20, 0x13, 0, 0, 1, 0xB8, 8, 0, 0, 0x40]
+    for picture in 0..<50 {
+      builder.raw([0, 0, 1, 0, 0, 0x0F, 0xFF, 0xF8, 0, 0, 1, 0xB5, 0x8F, 0xFF, 0xF3])
+      builder.unit(0x07, StreamBuilder.payload(of: builder.sequence))
+      builder.pps()
+      builder.add(0, frameNum: picture % 16, lsb: 0, reference: false)
+      builder.add(2, frameNum: 0, lsb: 0, idr: true) { $0.refIDC = 0 }
+    }
+    // pps() writes nal_ref_idc 3.
+    return header
+      + builder.bytes.indices.map { index in
+        let isHeader = index >= 3 && builder.bytes[index - 3..<index] == [0, 0, 1]
+        return isHeader && builder.bytes[index] == 0x68 ? 0x08 : builder.bytes[index]
+      }
   }()
+
+  @Test(arguments: [1, 2], [4, 9, 18, 36, 68] as [UInt8])
+  func noOperationTakesOtherVideoForH264(version: Int, rows: UInt8) {
+    for seed in 1...8 as ClosedRange<UInt64> {
+      expectNotRecognised(Self.mpeg(version, rows: rows, seed: seed))
+    }
+  }
+
+  @Test func noOperationIsDeceivedBySlicesThatLookLikeH264() {
+    expectNotRecognised(Self.disguised)
+    expectNotRecognised(Array(Self.disguised.dropFirst(8)))
+  }
+
+  private func expectNotRecognised(_ stream: [UInt8]) {
+    #expect(Self.problem(stream)?.code == .unrecognisedInput)
+    let refusal = #expect(throws: Problem.self) { try decode(stream) }
+    #expect(refusal?.code == .unrecognisedInput)
+  }
+
+  @Test func otherVideoIsRefusedByName() {
+    let beginnings: [[UInt8]] = [
+      [0, 0, 1, 0xB3, 0x16, 1, 0x20, 0x13], [0, 0, 1, 0xB0, 1, 0, 0, 1],
+      [0, 0, 1, 0, 0, 0, 1, 0x20, 0, 0xC4], [0x7F, 0x45, 0x4C, 0x46, 2, 1, 1],
+    ]
+    for (beginning, name) in zip(beginnings, ["MPEG-2", "MPEG-4", "MPEG-4", "ELF"]) {
+      #expect(Self.problem(beginning)?.detail.contains(name) == true)
+      #expect(Self.problem(beginning)?.code == .unrecognisedInput)
+    }
+  }
+
+  @Test func aStreamAfterOtherDataIsRecognised() throws {
+    let json = try report([9, 0, 0, 1, 0xB6, 7, 0, 0, 1, 0, 3] + InspectReportTests.small)
+    #expect(json["sps"]?.items.isEmpty == false)
+  }
+
+  /// Both operations say the same of every beginning.
+  @Test func decodeRecognisesWhatInspectRecognises() {
+    let stream = InspectFormTests.rich
+    for start in 0..<stream.count {
+      let rest = Array(stream[start...].prefix(700))
+      var refusal: Problem?
+      do throws(Problem) { _ = try decode(rest) } catch { refusal = error }
+      let isRefused = refusal?.code == .unrecognisedInput
+      #expect(isRefused == (Self.problem(rest)?.code == .unrecognisedInput), "from \(start)")
+    }
+  }
 
   @Test(
     arguments: [
-      [UInt8](repeating: 0, count: 5000), Array("No video at all.".utf8), h265, jpeg, mpeg2,
+      [UInt8](repeating: 0, count: 5000), Array("No video at all.".utf8), h265, jpeg,
       [0, 0, 0, 1], [0, 0, 1, 0x67], [0xFF],
     ])
   func otherDataIsRefusedInEveryForm(stream: [UInt8]) {

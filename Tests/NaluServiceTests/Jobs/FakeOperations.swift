@@ -3,20 +3,25 @@ import Synchronization
 
 @testable import NaluService
 
-/// Repeats every block of its input `times` times, one block a step.
+/// Repeats every block of its input `times` times, one block a step; or at the end of the input
+/// everything, one block a step.
 struct RepeatingOperation: ~Copyable, Operation {
   var blockSize = 1024
   var isExpensive = false
   var times = 1
   var start = Answer.Start.whenReady
   var failure: Problem?
+  var atEnd: Bool
   private var block: Block?
+  private var kept: [UInt8] = []
+  private var keptTimes = 0
   private var isEnded = false
 
   init(
     blockSize: Int = 1024, isExpensive: Bool = false, times: Int = 1,
-    start: Answer.Start = .whenReady, failure: Problem? = nil
+    start: Answer.Start = .whenReady, failure: Problem? = nil, atEnd: Bool = false
   ) {
+    self.atEnd = atEnd
     self.blockSize = blockSize
     self.isExpensive = isExpensive
     self.times = times
@@ -33,6 +38,13 @@ struct RepeatingOperation: ~Copyable, Operation {
 
   mutating func step(into output: inout Output) -> Step {
     output.answer.start = start
+    if atEnd {
+      if let block = block.take() { kept.append(copying: block.span) }
+      guard isEnded else { return .needsInput }
+      output.bytes = kept
+      keptTimes += 1
+      return keptTimes == times ? .finished : .again
+    }
     if let block = block.take() {
       for _ in 0..<times { output.bytes.append(copying: block.span) }
       output.counters.framesIn += 1

@@ -137,9 +137,11 @@ import Testing
       ("width=320", "height"), ("height=240", "width"), ("width=320&pix_fmt=nv12", "height"),
     ])
   func missesTheOtherDimension(query: String, parameter: String) {
-    let problem = refusal(query)
-    #expect(problem?.code == .missingParameter)
-    #expect(problem?.parameter == parameter)
+    for media in [[1], [UInt8](repeating: 7, count: 5000)] {
+      let problem = #expect(throws: Problem.self) { try encode(query, media) }
+      #expect(problem?.code == .missingParameter)
+      #expect(problem?.parameter == parameter)
+    }
   }
 
   @Test func findsContradictionsBeforeTheSizeIsKnown() {

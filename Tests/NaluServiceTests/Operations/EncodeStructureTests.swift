@@ -81,6 +81,44 @@ import Testing
     #expect(vui.colour?.matrixCoefficients == 9)
   }
 
+  @Test(
+    arguments: ColourDescription.Primaries.allCases, ["", "&color_range=pc", "&color_trc=bt709"])
+  func writesAllPrimaries(primaries: ColourDescription.Primaries, query: String) throws {
+    let codes = [
+      "bt709": 1, "bt470m": 4, "bt470bg": 5, "smpte170m": 6, "smpte240m": 7, "film": 8, "bt2020": 9,
+      "smpte428": 10, "smpte431": 11, "smpte432": 12, "ebu3213": 22,
+    ]
+    let vui = try #require(
+      sps("preset=ultrafast&color_primaries=\(primaries.rawValue)\(query)").vui)
+    #expect(vui.colour?.primaries == codes[primaries.rawValue])
+    #expect(vui.colour?.transferCharacteristics == (query.contains("trc") ? 1 : 2))
+    #expect(vui.colour?.matrixCoefficients == 2)
+    #expect(vui.videoFullRange == query.contains("pc"))
+  }
+
+  @Test(arguments: ColourDescription.Transfer.allCases)
+  func writesAllTransferCharacteristics(transfer: ColourDescription.Transfer) throws {
+    let codes = [
+      "bt709": 1, "gamma22": 4, "gamma28": 5, "smpte170m": 6, "smpte240m": 7, "linear": 8,
+      "log100": 9, "log316": 10, "iec61966-2-4": 11, "bt1361e": 12, "iec61966-2-1": 13,
+      "bt2020-10": 14, "bt2020-12": 15, "smpte2084": 16, "smpte428": 17, "arib-std-b67": 18,
+    ]
+    let vui = try #require(sps("preset=ultrafast&color_trc=\(transfer.rawValue)").vui)
+    #expect(vui.colour?.transferCharacteristics == codes[transfer.rawValue])
+  }
+
+  @Test(arguments: ColourDescription.Matrix.allCases)
+  func writesAllMatrices(matrix: ColourDescription.Matrix) throws {
+    let codes = [
+      "gbr": 0, "bt709": 1, "fcc": 4, "bt470bg": 5, "smpte170m": 6, "smpte240m": 7, "ycgco": 8,
+      "bt2020nc": 9, "bt2020c": 10, "smpte2085": 11, "chroma-derived-nc": 12,
+      "chroma-derived-c": 13, "ictcp": 14,
+    ]
+    let vui = try #require(
+      sps("preset=ultrafast&pix_fmt=yuv444p&colorspace=\(matrix.rawValue)").vui)
+    #expect(vui.colour?.matrixCoefficients == codes[matrix.rawValue])
+  }
+
   @Test(arguments: ["", "&format=h264&aud=1", "&preset=ultrafast&gop=1"])
   func writesLimitedRangeAlone(query: String) throws {
     let stream = try stream("color_range=tv\(query)")

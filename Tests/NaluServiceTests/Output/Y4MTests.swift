@@ -122,6 +122,17 @@ import Testing
     #expect(problem?.parameter == "width")
   }
 
+  @Test(arguments: ["width=16", "height=8", "width=99"])
+  func conflictsWithHalfAGivenSize(query: String) {
+    for blockSizes in [[], [1]] {
+      let problem = #expect(throws: Problem.self) {
+        try encode(query, Self.frames(1), blockSizes: blockSizes)
+      }
+      #expect(problem?.code == .conflictingParameters)
+      #expect(problem.map { query.hasPrefix($0.parameter ?? "?") } == true)
+    }
+  }
+
   @Test(arguments: ["fps=25", "pix_fmt=yuv420p", "sar=1:1", "interlaced=no"])
   func conflictsWithWhatTheHeaderSays(query: String) {
     let problem = #expect(throws: Problem.self) { try encode(query, Self.frames(1)) }
