@@ -26,6 +26,8 @@ let package = Package(
       providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
+    .systemLibrary(
+      name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
 
     // FFmpeg's functions as jumps that load its libraries when one is first called. CFFmpeg has
     // headers only: a function that this target does not know cannot be linked.
@@ -34,7 +36,8 @@ let package = Package(
     // What the service is made of; none of these three knows another.
     .target(name: "H264", swiftSettings: memorySafe),
     .target(
-      name: "Codec", dependencies: ["CFFmpeg", "FFmpegLoader", "Platform"], swiftSettings: house),
+      name: "Codec", dependencies: ["CDeflate", "CFFmpeg", "FFmpegLoader", "Platform"],
+      swiftSettings: house),
     .target(name: "HTTP", dependencies: ["CMicroHTTPD", "Platform"], swiftSettings: house),
     // Zip and tar.
     .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),

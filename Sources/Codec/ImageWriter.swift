@@ -98,7 +98,7 @@ private final class ImageLane {
   private let fileFormat: ImageWriter.FileFormat
   private var toRGB = PixelConverter()
   private var toYCbCr = PixelConverter()
-  private var png = PNGWriter()
+  private var png: PNGWriter?
   private var jpeg: JPEGEncoder?
 
   private var frame: Frame?
@@ -146,7 +146,7 @@ private final class ImageLane {
         coding: jfif, width: picture.width, height: picture.height)
     }
     picture.setSampleAspectRatio(presentation)
-    return fileFormat == .png ? png.write(picture) : try encodeJPEG(picture)
+    return try fileFormat == .png ? encodePNG(picture) : encodeJPEG(picture)
   }
 
   /// What the picture becomes before it is turned.
@@ -158,6 +158,11 @@ private final class ImageLane {
     case (false, false): AV_PIX_FMT_RGB24
     case (false, true): AV_PIX_FMT_RGB48BE
     }
+  }
+
+  private func encodePNG(_ picture: borrowing Frame) throws(CodecError) -> [UInt8] {
+    if png == nil { png = try PNGWriter() }
+    return try png?.write(picture) ?? []
   }
 
   private func encodeJPEG(_ picture: borrowing Frame) throws(CodecError) -> [UInt8] {
