@@ -129,6 +129,7 @@ package final class Job: Steppable {
       state.isCancelled = true
       state.isAnswered = true
       state.observer = nil
+      if state.phase == .over { state.output.removeAll() }
     }
   }
 
