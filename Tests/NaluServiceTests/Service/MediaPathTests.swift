@@ -90,10 +90,10 @@ import TestSupport
     let small = running.post(
       "/encode?width=16&height=16&preset=ultrafast", movingFrames(width: 16, height: 16, count: 1))
     // Noise, and one thread that takes its time over it.
-    let frames = noise(bytes: 320 * 180 * 3 / 2 * 64)
-    let long = running.connect()
+    let frames = noise(bytes: 640 * 360 * 3 / 2 * 64)
+    let long = running.connect(timeout: 300)
     long.send(
-      head("POST", "/encode?width=320&height=180&preset=slow&threads=1", length: frames.count))
+      head("POST", "/encode?width=640&height=360&preset=slow&threads=1", length: frames.count))
     long.send(frames)
     for _ in 0..<50 {
       #expect(running.post("/inspect", small.body).integer("frame_count") == 1)

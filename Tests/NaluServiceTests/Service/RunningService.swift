@@ -32,7 +32,8 @@ final class RunningService {
 
   var log: [String] { lines.all }
 
-  func connect() -> Client { Client(port: server.port) }
+  /// Reads of it fail after `timeout` seconds without a byte.
+  func connect(timeout: Int = 20) -> Client { Client(port: server.port, timeout: timeout) }
 
   /// One request on a connection of its own.
   func request(
