@@ -75,7 +75,9 @@ extension StreamReport {
           known.chromaFormatIDC(ofSequenceParameterSet: $0)
         }
         sets.store(set)
-        result = (set.id, InputRecognition.evidence(of: set, reader.issues, in: known))
+        let evidence = InputRecognition.evidence(
+          of: set, reader.issues, payloadBytes: payload.bytes.count, in: known)
+        result = (set.id, evidence)
       case .subsetSPS:
         let set = try SubsetSequenceParameterSet(parsing: &reader)
         sets.store(set)
