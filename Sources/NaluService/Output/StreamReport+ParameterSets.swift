@@ -84,6 +84,8 @@ extension StreamReport {
         result = (set.data.id, .none)
       case .spsExtension:
         result = (try SupplementalUnits.parseSequenceParameterSetExtension(&reader), .none)
+      case .depthParameterSet:
+        result = (try DepthSyntax.parseParameterSet(&reader), .none)
       }
     } catch {
       failure = error
@@ -92,7 +94,12 @@ extension StreamReport {
     let issues = reader.issues
     rbsp = payload
     guard notesDefects else { return result }
-    let truncation: Finding.Code = kind == .pps ? .ppsTruncated : .spsTruncated
+    let truncation: Finding.Code =
+      switch kind {
+      case .sps, .subsetSPS, .spsExtension: .spsTruncated
+      case .pps: .ppsTruncated
+      case .depthParameterSet: .nalUnitTruncated
+      }
     for issue in issues { note(issue, whenTruncated: truncation, place, isFatal: false) }
     if let cropped { checkCropping(cropped, place) }
     if let failure { note(failure, whenTruncated: truncation, place) }
@@ -172,6 +179,7 @@ extension ParameterSetCatalog.Kind {
     case .pps: "Picture parameter set"
     case .subsetSPS: "Subset sequence parameter set"
     case .spsExtension: "Sequence parameter set extension"
+    case .depthParameterSet: "Depth parameter set"
     }
   }
 }

@@ -102,7 +102,7 @@ struct StreamReport: Sendable {
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
     case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
       readSupplement(&unit, header, bytes, place, isListed: isListed)
-    case .sps, .pps, .subsetSPS, .spsExtension:
+    case .sps, .pps, .subsetSPS, .spsExtension, .depthParameterSet:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
