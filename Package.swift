@@ -26,8 +26,7 @@ let package = Package(
       providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
-    .systemLibrary(
-      name: "CDeflate", pkgConfig: "libdeflate", providers: [.apt(["libdeflate-dev"])]),
+    .target(name: "CDeflate", linkerSettings: [.linkedLibrary("isal")]),
 
     // FFmpeg's functions as jumps that load its libraries when one is first called. CFFmpeg has
     // headers only: a function that this target does not know cannot be linked.
