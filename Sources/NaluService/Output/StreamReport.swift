@@ -151,6 +151,7 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+    closeFindings()
   }
 }
 
