@@ -82,6 +82,7 @@ struct StreamReport: Sendable {
     let place = UnitPlace(index: totals.units, offset: extent.offset)
     guard extent.size > 0 else {
       note(.warning, .emptyNALUnit, "A start code has no NAL unit behind it.", UnitPlace(extent))
+      recognition.add(extent, bytes, .none)
       return
     }
     let header = NALUnitHeader(bytes)
@@ -101,13 +102,13 @@ struct StreamReport: Sendable {
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
     case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
       readSupplement(&unit, header, bytes, place, isListed: isListed)
-    case .sps, .pps, .subsetSPS, .spsExtension:
+    case .sps, .pps, .subsetSPS, .spsExtension, .depthParameterSet:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
     }
     if isListed { describe(&unit, header) }
-    recognition.add(header, bytes, evidence)
+    recognition.add(extent, bytes, evidence)
 
     let keepsSEI = header.type == .sei
     switch tracker.place(header.type, placement) {
