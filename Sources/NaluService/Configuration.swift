@@ -41,6 +41,14 @@ package struct Configuration: Sendable {
     }
   }
 
+  /// Where a server of this configuration is found, as a URL.
+  package func address(port: UInt16) -> String {
+    let scheme = certificateFile == nil ? "http" : "https"
+    // RFC 3986 §3.2.2: colons in a host need brackets.
+    let host = http.host.contains(":") ? "[\(http.host)]" : http.host
+    return "\(scheme)://\(host):\(port)"
+  }
+
   private mutating func takeHTTP(_ values: ParameterValues) {
     http.host = values[ServeOptions.host] ?? http.host
     http.port = values[ServeOptions.port].map { UInt16($0) } ?? http.port

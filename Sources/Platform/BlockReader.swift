@@ -8,9 +8,11 @@ internal import Glibc
 package final class BlockReader {
   private let reading: Reading
   private let isAhead: Bool
+  private let stop: InputStop?
 
-  /// Starts at the file's position.
-  package init(_ file: consuming InputFile) {
+  /// Starts at the file's position. `stop` ends what is not a regular file.
+  package init(_ file: consuming InputFile, until stop: InputStop? = nil) {
+    self.stop = stop
     let start = file.position
     reading = Reading(file, start ?? 0)
     isAhead = start != nil && reading.startThread()
@@ -26,7 +28,7 @@ package final class BlockReader {
     if isAhead { return try reading.next(size, spare: spare).get() }
     let block = spare?.capacity == size ? spare ?? Block(capacity: size) : Block(capacity: size)
     block.removeAll()
-    try reading.file.fill(block)
+    try reading.file.fill(block, until: stop)
     return block
   }
 }

@@ -8,7 +8,7 @@ struct MediaCommand {
 
   /// Runs the command; its exit status.
   func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
-    let arguments = try Arguments(words)
+    let arguments = try Arguments(words, table: endpoint.parameters)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
     guard arguments.operands.count <= 1 else {
       throw .usage("\(endpoint.name) takes one file, not \(arguments.operands.count).")
@@ -22,6 +22,9 @@ struct MediaCommand {
     } catch {
       throw .usage(error.detail)
     }
+    if let name = arguments.output, input.isFile(at: name) {
+      throw .usage("The result would take the place of its input, \(name); name another file.")
+    }
     var operation = try makeOperation(values, contentLength: input.remainingSize)
     let output: OutputFile
     do throws(SystemError) {
@@ -32,8 +35,13 @@ struct MediaCommand {
     if output.isTerminal, !endpoint.isText {
       throw .usage("The result is not text; name a file with -o, or write into a pipe.")
     }
+    let interruption = try Interruption(
+      // A recording ends, and is worth keeping; work on a file is given up.
+      endsInput: endpoint.name == "encode" && input.remainingSize == nil,
+      leftover: output.temporaryName)
     do throws(CommandError) {
-      let answer = try pump(BlockReader(input), path, through: &operation, to: output)
+      let reader = BlockReader(input, until: interruption.stop)
+      let answer = try pump(reader, path, through: &operation, to: output, interruption.stop)
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -44,6 +52,7 @@ struct MediaCommand {
     } catch {
       throw .file(arguments.output ?? "standard output", error)
     }
+    withExtendedLifetime(interruption) {}
     return 0
   }
 
@@ -78,7 +87,7 @@ struct MediaCommand {
 
   private func pump(
     _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
-    to output: borrowing OutputFile
+    to output: borrowing OutputFile, _ stop: InputStop?
   ) throws(CommandError) -> Answer {
     var result = Output()
     var isEnded = false
@@ -94,7 +103,13 @@ struct MediaCommand {
       let tellsEnd = step == .needsInput && block == nil
       do throws(Problem) {
         if let block { try operation.push(block) }
-        if tellsEnd { try operation.endOfInput() }
+        if tellsEnd {
+          if stop?.isStopped == true {
+            try operation.endOfStoppedInput()
+          } else {
+            try operation.endOfInput()
+          }
+        }
         step = try operation.step(into: &result)
       } catch {
         throw .problem(error)

@@ -154,6 +154,7 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+    closeFindings()
   }
 }
 
