@@ -23,6 +23,8 @@ package struct InspectOperation: ~Copyable, Operation {
   package var blockSize: Int { 256 << 10 }
   package var isExpensive: Bool { false }
 
+  package var heldBytes: Int { report.heldBytes }
+
   package mutating func push(_ block: Block) throws(Problem) {
     if size == 0, let name = ContainerSignature.name(of: block.span) {
       throw Problem(

@@ -144,6 +144,13 @@ struct StreamReport: Sendable {
         + "have no limit.", members: [.init("limit", limit)])
   }
 
+  /// Bytes of memory that records take, and the text that is not handed on yet.
+  var heldBytes: Int {
+    let keepsRecords = settings.format == .json && (wants.accessUnits || wants.groups)
+    return form.pending.count
+      + (keepsRecords ? totals.accessUnits * MemoryLayout<AccessUnitRecord>.stride : 0)
+  }
+
   /// No unit follows: `scanned` bytes were all.
   mutating func finish() {
     closeAccessUnit()
