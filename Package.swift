@@ -20,7 +20,9 @@ let package = Package(
     // C libraries, each behind one door.
     .systemLibrary(
       name: "CFFmpeg",
-      providers: [.apt(["libavcodec-dev", "libavutil-dev", "libswscale-dev"])]),
+      providers: [
+        .apt(["libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"])
+      ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"])]),
