@@ -17,6 +17,7 @@
   X(av_image_get_linesize) \
   X(av_log_format_line2) \
   X(av_log_set_callback) \
+  X(av_malloc) \
   X(av_md5_alloc) \
   X(av_md5_final) \
   X(av_md5_init) \
@@ -38,6 +39,7 @@
   X(av_new_packet) \
   X(av_packet_alloc) \
   X(av_packet_free) \
+  X(av_packet_get_side_data) \
   X(av_packet_unref) \
   X(avcodec_alloc_context3) \
   X(avcodec_find_decoder) \
@@ -45,7 +47,11 @@
   X(avcodec_find_encoder_by_name) \
   X(avcodec_flush_buffers) \
   X(avcodec_free_context) \
+  X(avcodec_get_name) \
   X(avcodec_open2) \
+  X(avcodec_parameters_alloc) \
+  X(avcodec_parameters_copy) \
+  X(avcodec_parameters_free) \
   X(avcodec_receive_frame) \
   X(avcodec_receive_packet) \
   X(avcodec_send_frame) \
@@ -60,3 +66,14 @@
   X(sws_scale_frame) \
   X(sws_setColorspaceDetails) \
   X(swscale_version)
+
+#define AVFORMAT_FUNCTIONS(X) \
+  X(av_find_input_format) \
+  X(av_read_frame) \
+  X(av_stream_get_side_data) \
+  X(avformat_alloc_context) \
+  X(avformat_close_input) \
+  X(avformat_open_input) \
+  X(avformat_version) \
+  X(avio_alloc_context) \
+  X(avio_context_free)
