@@ -120,12 +120,3 @@ extension Muxer.Format {
     }
   }
 }
-
-extension MuxerTrack {
-  var timeBase: Rational {
-    switch self {
-    case .video(let video): video.timeBase
-    case .aac(let audio): audio.timeBase
-    }
-  }
-}

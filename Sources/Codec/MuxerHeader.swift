@@ -21,6 +21,7 @@ extension UnsafeMutablePointer where Pointee == AVFormatContext {
     switch track {
     case .video(let video): try stream.describe(video, format)
     case .aac(let audio): try stream.describe(audio)
+    case .copied(let track): try stream.describe(track)
     }
   }
 
@@ -99,7 +100,7 @@ extension UnsafeMutablePointer where Pointee == AVStream {
       pointee.r_frame_rate = rate.libav
     }
     try setExtradata(video.configuration)
-    try setRotation(of: video)
+    if let matrix = video.displayMatrix, matrix.count == 9 { try setDisplayMatrix(matrix) }
   }
 
   fileprivate func describe(_ audio: MuxerTrack.AAC) throws(CodecError) {
@@ -124,24 +125,21 @@ extension UnsafeMutablePointer where Pointee == AVStream {
     pointee.codecpar.pointee.extradata_size = Int32(bytes.count)
   }
 
-  /// The matrix of the track header (ISO/IEC 14496-12 §8.3.2): it turns the picture and moves it
-  /// back to where it was.
-  private func setRotation(of video: MuxerTrack.Video) throws(CodecError) {
-    let one: Int32 = 1 << 16
-    let (width, height) = (Int32(clamping: video.width << 16), Int32(clamping: video.height << 16))
-    let matrix: [Int32]
-    switch video.rotation {
-    case 90: matrix = [0, one, 0, -one, 0, 0, height, 0, 1 << 30]
-    case 180: matrix = [-one, 0, 0, 0, -one, 0, width, height, 1 << 30]
-    case 270: matrix = [0, -one, 0, one, 0, 0, 0, width, 1 << 30]
-    default: return
-    }
+  private func setDisplayMatrix(_ matrix: [Int32]) throws(CodecError) {
     let size = matrix.count * MemoryLayout<Int32>.size
     guard let bytes = av_stream_new_side_data(self, AV_PKT_DATA_DISPLAYMATRIX, size) else {
       throw CodecError(function: "av_stream_new_side_data", code: -ENOMEM)
     }
     matrix.withUnsafeBytes {
-      UnsafeMutableRawPointer(bytes).copyMemory(from: $0.baseAddress!, byteCount: size)
+      UnsafeMutableRawBufferPointer(start: bytes, count: size).copyMemory(from: $0)
     }
+  }
+
+  /// What the track was in another container; what that called the codec does not matter here.
+  fileprivate func describe(_ track: Track) throws(CodecError) {
+    guard let parameters = pointee.codecpar else { return }
+    try check(
+      avcodec_parameters_copy(parameters, track.parameters.pointer), "avcodec_parameters_copy")
+    parameters.pointee.codec_tag = 0
   }
 }

@@ -2,6 +2,17 @@
 package enum MuxerTrack: Sendable {
   case video(Video)
   case aac(AAC)
+  /// As another container has it, audio for instance.
+  case copied(Track)
+
+  /// Seconds of one tick of its timestamps.
+  package var timeBase: Rational {
+    switch self {
+    case .video(let video): video.timeBase
+    case .aac(let audio): audio.timeBase
+    case .copied(let track): track.timeBase
+    }
+  }
 
   /// H.264. The sizes are those after cropping, in luma samples.
   package struct Video: Equatable, Sendable {
@@ -12,8 +23,8 @@ package enum MuxerTrack: Sendable {
     /// Frames per second, where that is constant.
     package var frameRate: Rational?
     package var sampleAspectRatio: Rational?
-    /// Degrees clockwise by which pictures are to be turned when shown: 0, 90, 180 or 270.
-    package var rotation = 0
+    /// How pictures are to be laid when shown, as `Track.displayMatrix`; only MP4 has room for it.
+    package var displayMatrix: [Int32]?
     package var colour = Colour()
     /// The AVCDecoderConfigurationRecord (ISO/IEC 14496-15 §5.3.3.1); empty for `mpegts`, whose
     /// parameter sets are in band.
