@@ -60,6 +60,7 @@ package struct Muxer: ~Copyable {
   ///   - sample: Length-prefixed NAL units, Annex B for `mpegts`; or an AAC frame.
   ///   - timing: In the track's time base.
   ///   - track: Its place in what `init` got.
+  /// - Throws: `CodecError` when the format cannot hold it, or times fall.
   package mutating func write(
     _ sample: Span<UInt8>, _ timing: SampleTiming, track: Int
   ) throws(CodecError) {

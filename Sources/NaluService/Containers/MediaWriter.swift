@@ -22,11 +22,13 @@ struct MediaWriter: ~Copyable, Sendable {
   private(set) var length: Int?
 
   /// - Parameters:
+  ///   - format: What comes out.
   ///   - video: Its configuration is filled in here.
   ///   - parameterSets: Those of the whole stream, as far as they are known beforehand.
   ///   - repeatsParameterSets: Leave those in access units there, also where the format has another
   ///     place for them.
   ///   - audio: Further tracks, numbered from 1.
+  ///   - spoolDirectory: Where a file waits that must be complete before it is sent.
   /// - Throws: What the format cannot hold.
   init(
     _ format: OutputFormat, video: MuxerTrack.Video, parameterSets: ParameterSetStore,
