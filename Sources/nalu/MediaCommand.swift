@@ -1,7 +1,7 @@
 internal import NaluService
 internal import Platform
 
-/// `nalu inspect|encode|decode [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
+/// `nalu inspect|encode|decode|remux [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
 /// process, without the work queue: read a block, step, write.
 struct MediaCommand {
   let endpoint: MediaEndpoint
@@ -10,8 +10,11 @@ struct MediaCommand {
   func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
     let arguments = try Arguments(words)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
-    guard arguments.operands.count <= 1 else {
-      throw .usage("\(endpoint.name) takes one file, not \(arguments.operands.count).")
+    let files = endpoint.secondPart == nil ? 1 : 2
+    guard arguments.operands.count <= files else {
+      throw .usage(
+        "\(endpoint.name) takes \(files == 1 ? "one file" : "two files"), not "
+          + "\(arguments.operands.count).")
     }
     let path = arguments.operands.first ?? "-"
     let input: InputFile
@@ -23,6 +26,7 @@ struct MediaCommand {
       throw .usage(error.detail)
     }
     var operation = try makeOperation(values, contentLength: input.remainingSize)
+    if arguments.operands.count == 2 { try pushSecond(arguments.operands[1], to: &operation) }
     let output: OutputFile
     do throws(SystemError) {
       output = try OutputFile(path: arguments.output)
@@ -73,6 +77,21 @@ struct MediaCommand {
       return try endpoint.makeOperation(values, context)
     } catch {
       throw .problem(error)
+    }
+  }
+
+  /// Hands over the file that goes beside the media.
+  private func pushSecond(
+    _ path: String, to operation: inout any Operation & ~Copyable
+  ) throws(CommandError) {
+    let file: InputFile
+    do throws(SystemError) { file = try InputFile(path: path) } catch { throw .file(path, error) }
+    var isEnded = false
+    while !isEnded {
+      let block = try fill(nil, operation.blockSize, from: file, path)
+      isEnded = !block.isFull
+      guard block.count > 0 else { return }
+      do throws(Problem) { try operation.pushSecond(block) } catch { throw .problem(error) }
     }
   }
 
