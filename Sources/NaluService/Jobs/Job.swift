@@ -13,7 +13,7 @@ package protocol JobObserver: AnyObject, Sendable {
 /// The beginning of the answer to a job.
 package enum JobAnswer: Sendable {
   case problem(Problem)
-  /// The result is complete and has that many bytes.
+  /// The result has that many bytes, which are there if they are few.
   case whole(Answer, length: Int)
   /// The result begins; its length is not known yet.
   case streamed(Answer)
@@ -213,6 +213,11 @@ package final class Job: Steppable {
       state.input.removeAll()
       if !state.isFinished || state.isCancelled { state.output.removeAll() }
     }
+    if state.phase == .idle, state.isAdmitted, !state.isExpensive {
+      // The codec is closed; what is left needs none.
+      state.isAdmitted = false
+      consequences.leavesAdmission = true
+    }
     if state.phase == .idle, state.hasWork {
       if state.isExpensive, !state.isAdmitted {
         enter(.waitingForSlot, &state)
@@ -298,7 +303,8 @@ extension Job.State {
     guard input.isEnded, phase != .running else { return nil }
     if isFinished { return .whole(output.answer, length: output.length) }
     if output.answer.start == .whenReady, output.length >= JobOutput.streamThreshold {
-      return .streamed(output.answer)
+      return output.answer.length.map { .whole(output.answer, length: $0) }
+        ?? .streamed(output.answer)
     }
     return nil
   }

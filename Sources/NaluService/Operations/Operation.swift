@@ -63,6 +63,9 @@ package struct Answer: Equatable, Sendable {
 
   package var contentType = "application/octet-stream"
   package var start = Start.whenComplete
+  /// Bytes of the whole result, where that is known before it is complete: the answer then begins
+  /// with a `Content-Length`, and all headers are final.
+  package var length: Int?
   /// `Nalu-…` response headers in order.
   package var headers: [Field] = []
   /// Counts that are known only at the end: trailers when the answer is streamed, headers when

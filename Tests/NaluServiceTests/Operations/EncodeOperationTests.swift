@@ -27,7 +27,7 @@ import Testing
 
   @Test func asksForOneFrameABlock() throws {
     let settings = try EncodeSettings.query("width=66&height=50&pix_fmt=yuv422p10le")
-    let operation = try EncodeOperation(settings, limits: .init())
+    let operation = try EncodeOperation(settings, limits: .init(), spoolDirectory: .test)
     #expect(operation.blockSize == 66 * 50 * 2 * 2)
     let isExpensive = operation.isExpensive
     #expect(isExpensive)
@@ -106,7 +106,7 @@ import Testing
     limits.maxDimension = 500
     limits.maxFramePixels = 8000
     let problem = #expect(throws: Problem.self) {
-      try EncodeOperation(.query(query), limits: limits).blockSize
+      try EncodeOperation(.query(query), limits: limits, spoolDirectory: .test).blockSize
     }
     #expect(problem?.code == .dimensionsTooLarge)
   }
@@ -122,7 +122,7 @@ import Testing
   @Test(arguments: ["yuv420p10le", "yuv422p10le", "yuv444p10le"])
   func refusesSamplesBeyondTheBitDepth(format: String) throws {
     let query = "width=2&height=2&preset=ultrafast&pix_fmt=\(format)"
-    let size = try EncodeOperation(.query(query), limits: .init()).blockSize
+    let size = try EncodeOperation(.query(query), limits: .init(), spoolDirectory: .test).blockSize
     var media = [UInt8](repeating: 0, count: 2 * size)
     for place in stride(from: 1, to: size, by: 2) { media[place] = 3 }
     #expect(try encode(query, media).counters.framesOut == 2)
