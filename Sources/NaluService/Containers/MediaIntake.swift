@@ -23,6 +23,8 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var stream: Spool
   /// The container, once it is complete.
   private(set) var upload: SpooledUpload?
+  /// All tracks of the container, once the scan is over.
+  private(set) var tracks: [Track] = []
   /// What the scan found, once it is over.
   private(set) var index: DecodeIndex?
 
@@ -33,11 +35,15 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Bytes that tell what an upload is.
   private static let headSize = 64 << 10
 
-  init(limits: Limits, spoolDirectory: SpoolDirectory) {
+  /// - Parameters:
+  ///   - limits: Bounds sizes and counts.
+  ///   - spoolDirectory: Where the upload waits.
+  ///   - isForDecoder: What libavcodec would decode wrongly is refused.
+  init(limits: Limits, spoolDirectory: SpoolDirectory, isForDecoder: Bool = true) {
     self.limits = limits
     self.spoolDirectory = spoolDirectory
     stream = Spool(in: spoolDirectory)
-    scan = DecodeScan(limits: limits)
+    scan = DecodeScan(limits: limits, isForDecoder: isForDecoder)
   }
 
   static var blockSize: Int { 256 << 10 }
@@ -157,7 +163,10 @@ struct MediaIntake: ~Copyable, Sendable {
       let timeline = extraction?.timeline
       throw timeline?.placed(error) ?? error
     }
-    if let description = extraction?.description { index?.describe(by: description) }
+    if let description = extraction?.description {
+      index?.describe(by: description)
+      tracks = description.tracks
+    }
     extraction = nil
     phase = .finished
   }
