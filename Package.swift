@@ -65,7 +65,9 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
-      dependencies: ["NaluService", "H264", "Codec", "HTTP", "TestSupport", "Platform"],
+      dependencies: [
+        "NaluService", "H264", "Container", "Codec", "HTTP", "TestSupport", "Platform",
+      ],
       swiftSettings: house),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
   ],
@@ -77,6 +79,10 @@ if Context.environment["NALU_FUZZ"] == "1" {
   package.targets.append(
     .executableTarget(
       name: "SyntaxFuzz", dependencies: ["H264"], path: "Fuzz/Syntax",
+      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
+  package.targets.append(
+    .executableTarget(
+      name: "ContainerFuzz", dependencies: ["NaluService", "Platform"], path: "Fuzz/Container",
       swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
   package.targets.append(
     .executableTarget(
