@@ -96,6 +96,7 @@ struct StreamReport: Sendable {
         hasLength
           ? "A NAL unit has a length of 0." : "A start code has no NAL unit behind it.",
         UnitPlace(index: nil, offset: place.offset))
+      recognition.add(extent, bytes, .none)
       return
     }
     let header = NALUnitHeader(bytes)
@@ -115,13 +116,13 @@ struct StreamReport: Sendable {
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
     case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
       readSupplement(&unit, header, bytes, place, isListed: isListed)
-    case .sps, .pps, .subsetSPS, .spsExtension:
+    case .sps, .pps, .subsetSPS, .spsExtension, .depthParameterSet:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
     }
     if isListed { describe(&unit, header) }
-    recognition.add(header, bytes, evidence)
+    recognition.add(extent, bytes, evidence)
 
     let keepsSEI = header.type == .sei
     switch tracker.place(header.type, placement) {
