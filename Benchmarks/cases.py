@@ -81,6 +81,16 @@ def inspect(bench, megabytes, wanted, *options):
     return [Row(nalu, peer, "faster", wanted)]
 
 
+def inspect_mp4(bench, megabytes, wanted):
+    file = bench.inputs.long_mp4((megabytes // 10 if bench.quick else megabytes) * MB)
+    warm(file)
+    nalu, peer = alternate(
+        lambda: run([bench.nalu, "inspect", file])[0],
+        lambda: run(["ffprobe", "-v", "error", "-show_packets", "-of", "json", file])[0],
+        bench.rounds(5))
+    return [Row(nalu, peer, "faster", wanted)]
+
+
 def inspect_upload(bench):
     file = bench.film(375)
     with bench.serve() as (address, _), bench.discard() as (sink, _):
@@ -250,6 +260,7 @@ def memory_json(bench):
 CASES = {
     "inspect-375MB": lambda bench: inspect(bench, 375, 4),
     "inspect-1500MB": lambda bench: inspect(bench, 1500, 6),
+    "inspect-mp4": lambda bench: inspect_mp4(bench, 300, 3),
     "inspect-all": lambda bench: inspect(bench, 375, 3, "--include", "all"),
     "inspect-upload": inspect_upload,
     "inspect-small": inspect_small,

@@ -37,7 +37,7 @@ struct MediaCommand {
       throw .usage("The result is not text; name a file with -o, or write into a pipe.")
     }
     do throws(CommandError) {
-      let answer = try pump(input, path, through: &operation, to: output)
+      let answer = try pump(BlockReader(input), path, through: &operation, to: output)
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -96,8 +96,7 @@ struct MediaCommand {
   }
 
   private func pump(
-    _ input: borrowing InputFile, _ path: String,
-    through operation: inout any Operation & ~Copyable,
+    _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
     to output: borrowing OutputFile
   ) throws(CommandError) -> Answer {
     var result = Output()
@@ -107,7 +106,7 @@ struct MediaCommand {
     while step != .finished {
       var block: Block?
       if step == .needsInput, !isEnded {
-        let filled = try fill(spare.take(), operation.blockSize, from: input, path)
+        let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
         block = filled.count > 0 ? filled : nil
       }
@@ -125,18 +124,14 @@ struct MediaCommand {
     return result.answer
   }
 
-  /// The next block of input, in the memory of an earlier one where that fits.
-  private func fill(
-    _ spare: Block?, _ size: Int, from input: borrowing InputFile, _ path: String
+  private func next(
+    _ size: Int, _ spare: Block?, from input: BlockReader, _ path: String
   ) throws(CommandError) -> Block {
-    let block = spare?.capacity == size ? spare ?? Block(capacity: size) : Block(capacity: size)
-    block.removeAll()
     do throws(SystemError) {
-      try input.fill(block)
+      return try input.next(size, spare: spare)
     } catch {
       throw .file(path == "-" ? "standard input" : path, error)
     }
-    return block
   }
 
   private func write(_ bytes: inout [UInt8], to output: borrowing OutputFile) throws(CommandError) {
