@@ -6,6 +6,7 @@ internal import Platform
 /// byte stream (Annex B), and scanned.
 struct MediaIntake: ~Copyable, Sendable {
   private let limits: Limits
+  private let lengthPrefix: LengthPrefixSettings
   private let spoolDirectory: SpoolDirectory
   private var phase = Phase.receiving
   private var block: Block?
@@ -38,8 +39,13 @@ struct MediaIntake: ~Copyable, Sendable {
   /// - Parameters:
   ///   - limits: Bounds sizes and counts.
   ///   - spoolDirectory: Where the upload waits.
+  ///   - lengthPrefix: What the client says of bare length-prefixed NAL units.
   ///   - isForDecoder: What libavcodec would decode wrongly is refused.
-  init(limits: Limits, spoolDirectory: SpoolDirectory, isForDecoder: Bool = true) {
+  init(
+    limits: Limits, spoolDirectory: SpoolDirectory,
+    lengthPrefix: LengthPrefixSettings = LengthPrefixSettings(), isForDecoder: Bool = true
+  ) {
+    self.lengthPrefix = lengthPrefix
     self.limits = limits
     self.spoolDirectory = spoolDirectory
     stream = Spool(in: spoolDirectory)
@@ -107,10 +113,14 @@ struct MediaIntake: ~Copyable, Sendable {
     if recognised == nil || recognised == .annexB, let name = ContainerSignature.name(of: bytes) {
       throw Problem(.unrecognisedInput, "The body is \(name), not H.264 or a container of it.")
     }
-    format = recognised ?? .annexB
+    try lengthPrefix.check(recognised)
+    format = lengthPrefix.isGiven ? .avcc : recognised ?? .annexB
     switch format {
     case .avcc:
-      lengths = LengthsToStartCodes(lengthSize: LengthPrefix.size(in: bytes) ?? 4)
+      lengths = LengthsToStartCodes(
+        lengthSize: lengthPrefix.lengthSize ?? LengthPrefix.size(in: bytes) ?? 4)
+      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
+      for unit in record?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
     case .mp4, .flv, .mpegTS, .matroska:
       container = Spool(in: spoolDirectory)
     case .annexB, nil:

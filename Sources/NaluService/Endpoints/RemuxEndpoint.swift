@@ -16,7 +16,8 @@ enum RemuxParameters {
     help: "copy keeps the sound of the input, unless a part audio of the form takes its place; "
       + "none leaves it out.")
 
-  static let all: [any AnyParameter] = [format, frameRate, sound]
+  static let all: [any AnyParameter] =
+    [format, frameRate, sound] + LengthPrefixParameters.all
 }
 
 extension RemuxSettings {
@@ -27,6 +28,7 @@ extension RemuxSettings {
     self.init(format: format)
     frameRate = values[RemuxParameters.frameRate].map { Rational($0.numerator, $0.denominator) }
     sound = values[RemuxParameters.sound] ?? .copy
+    lengthPrefix = try LengthPrefixSettings(values)
   }
 }
 

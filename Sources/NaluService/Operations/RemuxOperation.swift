@@ -33,7 +33,9 @@ package struct RemuxOperation: Operation, ~Copyable {
     self.settings = settings
     self.limits = limits
     self.spoolDirectory = spoolDirectory
-    intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory, isForDecoder: false)
+    intake = MediaIntake(
+      limits: limits, spoolDirectory: spoolDirectory, lengthPrefix: settings.lengthPrefix,
+      isForDecoder: false)
   }
 
   package var blockSize: Int { MediaIntake.blockSize }

@@ -12,6 +12,7 @@ package struct RemuxSettings: Equatable, Sendable {
   /// Of bare streams; `nil`: what they say.
   package var frameRate: Rational?
   package var sound = Sound.copy
+  package var lengthPrefix = LengthPrefixSettings()
 
   package init(format: OutputFormat) {
     self.format = format

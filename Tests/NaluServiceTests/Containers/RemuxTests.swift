@@ -141,6 +141,24 @@ func remux(
     #expect(try frames(back) == frames(small + large))
   }
 
+  @Test func lengthsAndParameterSetsComeByParameter() throws {
+    let stream = try Self.stream.get()
+    let file = try remux("format=mp4", stream).bytes
+    let entry = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl/stsd"])
+    let start = try #require(entry.range(of: "avcC"))
+    let size = entry.number(start - 8) - 8
+    let record = (0..<size).map { UInt8(entry.number(start + $0, 1)) }
+    // The samples of the file, without the parameter sets that the record has.
+    let data = try #require(BoxTree(file)["mdat"])
+    let samples = Array(file[data.content])
+    let back = try remux("format=h264&avcc=\(base64(record))", samples).bytes
+    #expect(try frames(back) == frames(stream))
+    let problem = #expect(throws: Problem.self) {
+      try remux("format=h264&nal_length_size=4", file)
+    }
+    #expect(problem?.code == .conflictingParameters)
+  }
+
   @Test func formatIsRequired() {
     let problem = #expect(throws: Problem.self) { try remux("audio=copy", [0, 0, 1]) }
     #expect(problem?.code == .missingParameter)
