@@ -1,4 +1,5 @@
 import H264
+import Platform
 import Testing
 
 @testable import NaluService
