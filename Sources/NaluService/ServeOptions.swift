@@ -74,15 +74,22 @@ package enum ServeOptions {
     help: "Where temporary files go; they have no name.")
   package static let maxSpool = Parameter<Int>(
     "max-spool", .size, default: "8Gi", help: "Bytes of all temporary files together.")
+  package static let maxMemory = Parameter<Int>(
+    "max-memory", .size, default: "1Gi",
+    help: "Bytes of uploads, reports and results of all jobs that wait in memory.")
   package static let grace = Parameter<Int>(
     "grace", .integer(0...86400), default: "30",
     help: "Seconds that running jobs get to finish after SIGTERM.")
+  package static let codecLog = Parameter<Configuration.CodecLog>(
+    "codec-log", .choice, default: "warning",
+    help: "Which messages of the codec libraries are logged, at most 20 a job.")
 
   package static let all: [any AnyParameter] = [
     host, port, ioThreads, maxConnections, maxConnectionsPerAddress, headerTimeout, idleTimeout,
     stallTimeout, minUploadRate, certificateFile, keyFile, tokenFile, origins, workers, jobs, queue,
     maxThreads, maxBody, maxFramePixels, maxDimension, maxFrames,
-    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, grace,
+    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, maxMemory, grace,
+    codecLog,
   ]
 
   /// The environment variable of an option.

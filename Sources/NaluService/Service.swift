@@ -13,7 +13,7 @@ package final class Service: Sendable {
   let tokens: BearerTokens?
   let crossOrigin: CrossOrigin
   let log: @Sendable (String) -> Void
-  private let watch: IdleCodecWatch
+  private let housekeeping: Housekeeping
 
   /// Prepares a service; `log` gets one line of JSON a job.
   package init(
@@ -27,8 +27,9 @@ package final class Service: Sendable {
     workQueue = WorkQueue(workers: limits.workers)
     admission = Admission(slots: limits.jobs, queueLimit: limits.queue)
     spoolDirectory = SpoolDirectory(
-      path: configuration.spoolDirectory, capacity: limits.maxSpool)
-    watch = IdleCodecWatch(registry, admission)
+      path: configuration.spoolDirectory, capacity: limits.maxSpool,
+      memory: limits.maxMemory)
+    housekeeping = Housekeeping(registry, admission, workQueue)
     do throws(SystemError) {
       _ = try TemporaryFile(in: configuration.spoolDirectory)
     } catch {

@@ -1,3 +1,4 @@
+internal import CMalloc
 internal import Dispatch
 internal import Glibc
 
@@ -74,6 +75,9 @@ package final class SignalWatch {
     for source in sources { source.cancel() }
   }
 }
+
+/// Gives memory that was freed back to the system, as far as it lies in whole pages.
+package func returnFreeMemory() { malloc_trim(0) }
 
 /// Memory of this process that is in RAM, in bytes; 0 where that cannot be told.
 package func residentBytes() -> Int {

@@ -38,6 +38,7 @@ final class JobExchange: Upload, BodySource, JobObserver {
     service.registry.remove(job)
     let report = job.report
     let seconds = Double(monotonicNanoseconds() - started) / 1e9
+    for line in CodecMessageLog.lines(of: job) { service.log(line) }
     service.metrics.count(
       report, endpoint: endpoint, seconds: seconds, isCancelled: outcome != .delivered)
     service.log(

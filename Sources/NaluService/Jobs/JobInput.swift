@@ -13,19 +13,30 @@ struct JobInput: ~Copyable {
   private var filling: Block?
   private var spare: Block?
   private var isRefusing = false
+  private let memory: MemoryBudget
+  /// Bytes of the budget that blocks in here have.
+  private var reserved = 0
 
-  init(blockSize: Int) {
+  init(blockSize: Int, memory: MemoryBudget) {
     self.blockSize = blockSize
+    self.memory = memory
+  }
+
+  deinit {
+    memory.release(reserved)
   }
 
   var hasBlock: Bool { !full.isEmpty }
 
-  /// Takes all of `bytes`, or nothing when enough is waiting already.
-  mutating func offer(_ bytes: Span<UInt8>) -> Bool {
+  /// Takes all of `bytes`, or nothing when enough is waiting already. Throws when there is no memory
+  /// for them.
+  mutating func offer(_ bytes: Span<UInt8>) throws(Problem) -> Bool {
     guard fullBytes < highMark else {
       isRefusing = true
       return false
     }
+    guard memory.reserve(bytes.count, for: .uploads) else { throw .outOfMemory(memory) }
+    reserved += bytes.count
     received += bytes.count
     var position = 0
     while position < bytes.count {
@@ -47,6 +58,7 @@ struct JobInput: ~Copyable {
   mutating func takeBlock() -> Block? {
     guard let block = full.removeFirst() else { return nil }
     fullBytes -= block.count
+    release(block.count)
     return block
   }
 
@@ -64,6 +76,12 @@ struct JobInput: ~Copyable {
     fullBytes = 0
     filling = nil
     spare = nil
+    release(reserved)
+  }
+
+  private mutating func release(_ bytes: Int) {
+    memory.release(bytes)
+    reserved -= bytes
   }
 
   /// True once after a refusal, when there is room again.

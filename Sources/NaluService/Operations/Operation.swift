@@ -15,6 +15,10 @@ package protocol Operation: ~Copyable, Sendable {
   /// at after every step.
   var isExpensive: Bool { get }
 
+  /// Bytes that the operation keeps in memory of what grows with its input; not what belongs to
+  /// a codec. Looked at after every step.
+  var heldBytes: Int { get }
+
   /// Takes a block; called only after `step` answered `.needsInput` (or first of all).
   ///
   /// Cheap: the work is done in `step`. The operation may keep the block.
@@ -34,6 +38,7 @@ package protocol Operation: ~Copyable, Sendable {
 
 extension Operation where Self: ~Copyable {
   package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
+  package var heldBytes: Int { 0 }
 }
 
 /// What a step left to do.

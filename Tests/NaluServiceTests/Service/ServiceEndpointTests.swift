@@ -103,4 +103,38 @@ import TestSupport
       #expect(line.contains(part), "\(part) in \(line)")
     }
   }
+
+  @Test func logsWhatTheCodecLibrariesSayUnderTheIDOfTheJob() throws {
+    let running = try RunningService { $0.codecLog = .info }
+    let frames = movingFrames(width: 32, height: 32, count: 2)
+    let replies = (0..<3).map { _ in running.post("/encode?width=32&height=32", frames) }
+    #expect(running.becomesIdle())
+    while running.log.count(where: { $0.contains("\"operation\"") }) < 3 { usleepShortly() }
+    for reply in replies {
+      let id = try #require(reply.header("Nalu-Job-Id"))
+      let said = running.log.filter { $0.contains("\"module\":\"libx264\"") }
+      #expect(said.contains { $0.hasPrefix("{\"job\":\"\(id)\"") && $0.contains("profile High") })
+      #expect(!reply.text.contains("libx264"))
+    }
+  }
+
+  @Test func logsAFewComplaintsAboutADamagedStreamAndTellsTheClientNone() throws {
+    let running = try RunningService()
+    var stream = running.post(
+      "/encode?width=64&height=64&bframes=0", noise(bytes: 64 * 64 * 3 / 2 * 60)
+    ).body
+    for index in stride(from: 2000, to: stream.count, by: 1000) { stream[index] ^= 0x55 }
+    let reply = running.post("/decode?format=yuv", stream)
+    #expect(reply.status == 200)
+    #expect(running.becomesIdle())
+    let id = try #require(reply.header("Nalu-Job-Id"))
+    while !running.log.contains(where: {
+      $0.contains("\"operation\":\"decode\"") && $0.contains(id)
+    }) { usleepShortly() }
+    let said = running.log.filter {
+      $0.hasPrefix("{\"job\":\"\(id)\"") && $0.contains("\"module\"")
+    }
+    #expect((2...21).contains(said.count))
+    #expect(said.contains { $0.contains("\"module\":\"h264\"") })
+  }
 }
