@@ -116,6 +116,8 @@ struct MediaCommand {
   ) throws(CommandError) -> Answer {
     var result = Output()
     var isEnded = false
+    /// The last block is not full.
+    var endsEarly = false
     var step = Step.needsInput
     var spare: Block?
     while step != .finished {
@@ -123,13 +125,15 @@ struct MediaCommand {
       if step == .needsInput, !isEnded {
         let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
+        endsEarly = isEnded && filled.count > 0
         block = filled.count > 0 ? filled : nil
       }
       let tellsEnd = step == .needsInput && block == nil
       do throws(Problem) {
         if let block { try operation.push(block) }
         if tellsEnd {
-          if stop?.isStopped == true {
+          // Ctrl-C reaches the source of a pipe too, and its end may be seen before the signal.
+          if stop?.isStopped(within: endsEarly ? 200 : 0) == true {
             try operation.endOfStoppedInput()
           } else {
             try operation.endOfInput()
