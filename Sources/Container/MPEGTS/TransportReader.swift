@@ -34,6 +34,7 @@ package struct TransportReader: Sendable {
 
   private static let packetBytes = 188
   private static let maxWaiting = 1 << 20
+  private static let maxWaitingPayload = 64 << 10
 
   /// `search`: finds start codes.
   package init(
@@ -207,7 +208,6 @@ package struct TransportReader: Sendable {
       }
     }
     position += chunk.count
-    try units.scan(into: &sink)
   }
 
   private mutating func loseSync<Sink: ContainerSink>(at offset: Int, _ sink: inout Sink) {
@@ -278,6 +278,8 @@ package struct TransportReader: Sendable {
       if reportedPID == nil { reportedPID = Self.firstH264(tables) }
     } else if pid == reportedPID {
       if startsUnit { counts.units += 1 }
+      // Where the upload is cut must make no difference to the order of what is told.
+      if startsUnit || units.waitingBytes > Self.maxWaitingPayload { try units.scan(into: &sink) }
       readPES(content, at: offset + first, startsUnit: startsUnit, &sink)
     } else if startsUnit, content.count >= 4, content[0] == 0, content[1] == 0, content[2] == 1 {
       counts.units += 1
