@@ -20,13 +20,16 @@ let package = Package(
     // C libraries, each behind one door.
     .systemLibrary(
       name: "CFFmpeg",
-      providers: [.apt(["libavcodec-dev", "libavutil-dev", "libswscale-dev"])]),
+      providers: [
+        .apt(["libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"])
+      ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"])]),
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .target(name: "CDeflate", linkerSettings: [.linkedLibrary("isal")]),
+    .systemLibrary(name: "CMalloc"),
 
     // FFmpeg's functions as jumps that load its libraries when one is first called. CFFmpeg has
     // headers only: a function that this target does not know cannot be linked.
@@ -43,7 +46,7 @@ let package = Package(
     // Zip and tar.
     .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),
     // Locks, blocks of memory and files: the raw-memory corner that lets the service do without.
-    .target(name: "Platform", dependencies: ["CByteSearch"], swiftSettings: house),
+    .target(name: "Platform", dependencies: ["CByteSearch", "CMalloc"], swiftSettings: house),
     // The one inner loop that vectors make several times as fast.
     .target(name: "CByteSearch"),
 

@@ -211,6 +211,25 @@ def decode_small(bench):
     return [Row(*times, "faster", 5)]
 
 
+# Remuxing.
+
+def remux(bench, is_bare):
+    film = bench.film(300)
+    words = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i"]
+    if not is_bare:
+        movie = os.path.splitext(film)[0] + ".mp4"
+        if not os.path.exists(movie):
+            run([*words, film, "-c", "copy", movie])
+        film = movie
+    warm(film)
+    out, peer_out = bench.inputs.path("nalu.mp4"), bench.inputs.path("ffmpeg.mp4")
+    nalu, peer = alternate(
+        lambda: run([bench.nalu, "remux", "--format", "mp4", film, "-o", out])[0],
+        lambda: run([*words, film, "-c", "copy", "-movflags", "faststart", peer_out])[0],
+        bench.rounds(5))
+    return [Row(nalu, peer, "faster", 1)]
+
+
 # Memory.
 
 def memory_encode(bench):
@@ -255,6 +274,8 @@ CASES = {
     "decode-png": lambda bench: decode_png(bench, bench.inputs.film("1280x720", 25, "6M")),
     "decode-png-drawn": lambda bench: decode_png(bench, bench.inputs.drawing("1280x720", 25)),
     "decode-small": decode_small,
+    "remux-bare": lambda bench: remux(bench, is_bare=True),
+    "remux-mp4": lambda bench: remux(bench, is_bare=False),
     "memory-encode": memory_encode,
     "memory-ndjson": memory_ndjson,
     "memory-json": memory_json,

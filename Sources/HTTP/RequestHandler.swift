@@ -17,7 +17,7 @@ package enum Disposition: Sendable {
   case receive(any Upload)
 }
 
-/// Where a body goes; of `multipart/form-data`, the content of its one file part.
+/// Where a body goes; of `multipart/form-data`, the content of its file part, or of its two.
 ///
 /// All calls come from one I/O thread, and must not block.
 package protocol Upload: AnyObject, Sendable {
@@ -25,14 +25,33 @@ package protocol Upload: AnyObject, Sendable {
   /// are offered again after `Exchange.resumeUpload()`. Not called after `Exchange.respond`.
   func receive(_ bytes: Span<UInt8>) -> Bool
 
+  /// The name of a second file part that the form may have; nil: there must be one only.
+  var secondPartName: String? { get }
+
+  /// As `receive`, with the content of the second part.
+  func receiveSecond(_ bytes: Span<UInt8>) -> Bool
+
   /// The body is complete. Not called after `Exchange.respond`.
   func endOfUpload()
 
   /// The body cannot be read on; `Exchange.respond` is expected.
   func failed(_ error: UploadError)
 
+  /// The client is too slow with its body, and the connection ends: `Exchange.respond` may follow
+  /// before this returns, else the answer is the handler's `refusal`. Comes from another thread than
+  /// the other calls, perhaps at the same time as one of them.
+  func stalled()
+
   /// Nothing more will be asked of this exchange. Called exactly once, last.
   func ended(_ outcome: Outcome)
+}
+
+extension Upload {
+  package var secondPartName: String? { nil }
+
+  package func receiveSecond(_ bytes: Span<UInt8>) -> Bool { true }
+
+  package func stalled() {}
 }
 
 /// How an exchange ended.

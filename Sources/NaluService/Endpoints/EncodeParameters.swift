@@ -26,7 +26,7 @@ enum EncodeParameters {
   static let bitrate = Parameter(
     "bitrate", .bits(1000...2_000_000_000),
     otherNames: ["b", "b:v", "vb", "bit_rate", "AverageBitRate"],
-    help: "Average bits per second, in whole thousands. At most one of bitrate, crf and qp.")
+    help: "Average bits per second, rounded to thousands. At most one of bitrate, crf and qp.")
   static let crf = Parameter(
     "crf", .number(0...51), default: "23",
     help: "Constant quality; lower is better. Below 1, 8-bit video is lossless.")
@@ -36,15 +36,15 @@ enum EncodeParameters {
   static let maxRate = Parameter(
     "maxrate", .bits(1000...2_000_000_000),
     otherNames: ["vbv-maxrate", "vbv_maxrate", "DataRateLimits"],
-    help: "Bits per second that fill the decoder's buffer (VBV).")
+    help: "Bits per second that fill the decoder's buffer (VBV), rounded to thousands.")
   static let bufferSize = Parameter(
     "bufsize", .bits(1000...2_000_000_000), default: "one second of maxrate",
     otherNames: ["vbv-bufsize", "vbv_bufsize"],
-    help: "Bits that the decoder's buffer (VBV) holds.")
+    help: "Bits that the decoder's buffer (VBV) holds, rounded to thousands.")
   static let bitrateChanges = Parameter(
     "bitrate_changes", .bitrateChanges(limit: 1000),
-    help: "Frame numbers and the bit rate from there on: 50:2M,200:800k. Needs bitrate; the "
-      + "stream becomes CBR with a buffer of one second.")
+    help: "Frame numbers and the bit rate from there on, rounded to thousands: 50:2M,200:800k. "
+      + "Needs bitrate; the stream becomes CBR with a buffer of one second.")
 
   static let gop = Parameter(
     "gop", .integer(1...1_000_000_000), default: "two seconds",
@@ -101,8 +101,10 @@ enum EncodeParameters {
   static let accessUnitDelimiters = Parameter(
     "aud", .boolean, default: "0", help: "An access unit delimiter before every picture.")
   static let repeatsParameterSets = Parameter(
-    "repeat_headers", .boolean, default: "1", otherNames: ["repeat-headers"],
-    help: "SPS and PPS before every keyframe, not only the first.")
+    "repeat_headers", .boolean, default: "1 for h264, avcc and mpegts, else 0",
+    otherNames: ["repeat-headers"],
+    help: "SPS and PPS before every keyframe, not only the first, or not only in the container's "
+      + "configuration record.")
   static let interlacing: Parameter<EncodeSettings.Interlacing> = Parameter(
     "interlaced", .choice, default: "no", otherNames: ["tff", "bff", "field_order"],
     help: "Frames are two fields: top field first or bottom field first.")
@@ -121,9 +123,10 @@ enum EncodeParameters {
   static let sampleAspectRatio = Parameter(
     "sar", .aspectRatio, otherNames: ["aspect", "sample_aspect_ratio"],
     help: "Width and height of a sample.")
-  static let format: Parameter<EncodeSettings.Format> = Parameter(
+  static let format: Parameter<OutputFormat> = Parameter(
     "format", .choice, default: "h264", otherNames: ["f"],
-    help: "h264 is Annex B; avcc has four-byte lengths and its parameter sets in band.")
+    help: "h264 is Annex B; avcc has four-byte lengths and its parameter sets in band; mp4 has its "
+      + "index in front, fmp4 is fragmented; flv, mpegts and mkv are containers too.")
 
   static let all: [any AnyParameter] = [
     width, height, pixelFormat, chromaFormat, frameRate, bitrate, crf, qp, maxRate, bufferSize,
@@ -195,9 +198,12 @@ extension ParameterKind<[EncodeSettings.BitrateChange]> {
       let bitrate = scaledBits(parts[1]),
       (1...1_000_000_000).contains(frame), (1000...2_000_000_000).contains(bitrate)
     else { return nil }
-    return .init(frame: frame, bitrate: bitrate)
+    return .init(frame: frame, bitrate: wholeThousands(bitrate))
   }
 }
+
+/// libx264 counts in thousands of bits; what is between is rounded.
+private func wholeThousands(_ bits: Int) -> Int { (bits + 500) / 1000 * 1000 }
 
 extension EncodeSettings {
   package init(_ values: ParameterValues) {
@@ -208,11 +214,11 @@ extension EncodeSettings {
     pixelFormat = values[Table.pixelFormat]
     chromaFormat = values[Table.chromaFormat].flatMap { ChromaFormat(rawValue: $0) }
     frameRate = values[Table.frameRate].map { Rational($0.numerator, $0.denominator) }
-    bitrate = values[Table.bitrate]
+    bitrate = values[Table.bitrate].map(wholeThousands)
     crf = values[Table.crf]
     qp = values[Table.qp]
-    maxRate = values[Table.maxRate]
-    bufferSize = values[Table.bufferSize]
+    maxRate = values[Table.maxRate].map(wholeThousands)
+    bufferSize = values[Table.bufferSize].map(wholeThousands)
     gop = values[Table.gop]
     sceneCut = values[Table.sceneCut]
     forcedKeyframes = values[Table.forcedKeyframes] ?? []
@@ -230,7 +236,7 @@ extension EncodeSettings {
     slices = values[Table.slices] ?? 0
     threads = values[Table.threads] ?? 0
     accessUnitDelimiters = values[Table.accessUnitDelimiters] ?? false
-    repeatsParameterSets = values[Table.repeatsParameterSets] ?? true
+    repeatsParameterSets = values[Table.repeatsParameterSets]
     interlacing = values[Table.interlacing]
     colour.range = values[Table.colorRange]
     colour.matrix = values[Table.colorspace]

@@ -37,6 +37,11 @@ package struct OpenAPIDocument {
     lines.add(
       6, "schema:", "  type: object", "  required: [file]", "  properties:",
       "    file: {type: string, contentMediaType: application/octet-stream}")
+    if let part = endpoint.secondPart {
+      lines.add(
+        8, "\(part.name):", "  type: string", "  contentMediaType: application/octet-stream",
+        "  description: \(quoted: part.meaning)")
+    }
     lines.add(3, "responses:")
     lines.add(4, "\"200\":")
     lines.add(5, "description: The result.", "headers:")
@@ -72,7 +77,7 @@ package struct OpenAPIDocument {
       5, "description: \(quoted: endpoint.summary)", "content:",
       "  \(endpoint.contentType):",
       "    schema: {type: \(endpoint.contentType == "application/json" ? "object" : "string")}")
-    addProblem("\"400\"", "unknown-parameter", to: &lines)
+    if !endpoint.isOpen { addProblem("\"400\"", "unknown-parameter", to: &lines) }
     if endpoint.path == "/readyz" { addProblem("\"503\"", "draining, queue-full", to: &lines) }
     addProblem("default", "malformed-request, unauthorized", to: &lines)
   }

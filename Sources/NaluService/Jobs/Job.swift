@@ -1,3 +1,4 @@
+package import Codec
 internal import Platform
 
 /// What a job tells whoever asked for it. Called without any lock of the job held, from any thread.
@@ -13,7 +14,7 @@ package protocol JobObserver: AnyObject, Sendable {
 /// The beginning of the answer to a job.
 package enum JobAnswer: Sendable {
   case problem(Problem)
-  /// The result is complete and has that many bytes.
+  /// The result has that many bytes, which are there if they are few.
   case whole(Answer, length: Int)
   /// The result begins; its length is not known yet.
   case streamed(Answer)
@@ -31,6 +32,8 @@ package final class Job: Steppable {
   let admission: Admission
   let limits: Limits
   let spoolDirectory: SpoolDirectory
+  /// What the codec libraries say of the job.
+  let messages: CodecMessages
   let state: Lock<State>
 
   enum Phase: Equatable {
@@ -52,6 +55,8 @@ package final class Job: Steppable {
     var phase = Phase.idle
     var input: JobInput
     var output: JobOutput
+    /// What the operation keeps in memory.
+    var records: HeldMemory
     var needsInput = true
     var endIsTold = false
     var isExpensive: Bool
@@ -76,9 +81,11 @@ package final class Job: Steppable {
 
   package init(
     id: String, operation: consuming any Operation & ~Copyable, workQueue: WorkQueue,
-    admission: Admission, limits: Limits, spoolDirectory: SpoolDirectory
+    admission: Admission, limits: Limits, spoolDirectory: SpoolDirectory,
+    messages: CodecMessages = CodecMessages(level: nil)
   ) {
     self.id = id
+    self.messages = messages
     self.workQueue = workQueue
     self.admission = admission
     self.limits = limits
@@ -87,8 +94,10 @@ package final class Job: Steppable {
     let isExpensive = operation.isExpensive
     state = Lock(
       State(
-        operation: operation, input: JobInput(blockSize: blockSize),
-        output: JobOutput(spool: Spool(in: spoolDirectory)), isExpensive: isExpensive))
+        operation: operation,
+        input: JobInput(blockSize: blockSize, memory: spoolDirectory.memory),
+        output: JobOutput(in: spoolDirectory),
+        records: HeldMemory(spoolDirectory.memory), isExpensive: isExpensive))
   }
 
   // MARK: What the client's side does
@@ -98,8 +107,8 @@ package final class Job: Steppable {
   }
 
   /// Takes all of `bytes`, or nothing and false: then `inputHasRoom` follows. What comes after the
-  /// job is over is taken and forgotten.
-  package func offer(_ bytes: Span<UInt8>) -> Bool {
+  /// job is over is taken and forgotten. `isSecond`: the bytes are of the second part.
+  package func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) -> Bool {
     var isTaken = true
     update { state in
       guard state.phase != .over, !state.isCancelled else { return }
@@ -107,7 +116,11 @@ package final class Job: Steppable {
         fail(.bodyTooLarge(limit: limits.maxBody), &state)
         return
       }
-      isTaken = state.input.offer(bytes)
+      do throws(Problem) {
+        isTaken = try state.input.offer(bytes, isSecond: isSecond)
+      } catch {
+        fail(error, &state)
+      }
     }
     return isTaken
   }
@@ -211,7 +224,13 @@ package final class Job: Steppable {
       consequences.leavesAdmission = state.isAdmitted
       state.isAdmitted = false
       state.input.removeAll()
+      state.records.change(to: 0)
       if !state.isFinished || state.isCancelled { state.output.removeAll() }
+    }
+    if state.phase == .idle, state.isAdmitted, !state.isExpensive {
+      // The codec is closed; what is left needs none.
+      state.isAdmitted = false
+      consequences.leavesAdmission = true
     }
     if state.phase == .idle, state.hasWork {
       if state.isExpensive, !state.isAdmitted {
@@ -298,7 +317,8 @@ extension Job.State {
     guard input.isEnded, phase != .running else { return nil }
     if isFinished { return .whole(output.answer, length: output.length) }
     if output.answer.start == .whenReady, output.length >= JobOutput.streamThreshold {
-      return .streamed(output.answer)
+      return output.answer.length.map { .whole(output.answer, length: $0) }
+        ?? .streamed(output.answer)
     }
     return nil
   }

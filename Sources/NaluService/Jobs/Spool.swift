@@ -5,11 +5,14 @@ internal import Synchronization
 package final class SpoolDirectory: Sendable {
   package let path: String
   package let capacity: Int
+  /// For what need not go to a file.
+  let memory: MemoryBudget
   private let used = Atomic<Int>(0)
 
-  package init(path: String, capacity: Int) {
+  package init(path: String, capacity: Int, memory: Int = Limits().maxMemory) {
     self.path = path
     self.capacity = capacity
+    self.memory = MemoryBudget(capacity: memory)
   }
 
   /// Bytes in temporary files now.
@@ -30,8 +33,8 @@ package final class SpoolDirectory: Sendable {
   }
 }
 
-/// Bytes that must wait: appended at the end, read anywhere. The first few MiB stay in memory, the
-/// rest goes to an unlinked temporary file.
+/// Bytes that must wait: appended at the end, read anywhere. The first few MiB stay in memory as
+/// long as there is some, the rest goes to an unlinked temporary file.
 package struct Spool: ~Copyable, Sendable {
   private let directory: SpoolDirectory
   private let memoryCapacity: Int
@@ -48,11 +51,14 @@ package struct Spool: ~Copyable, Sendable {
 
   deinit {
     directory.release(reserved)
+    directory.memory.release(memory.count)
   }
 
   /// Appends all of `bytes`; throws `insufficient-storage` when there is no room.
   package mutating func append(_ bytes: Span<UInt8>) throws(Problem) {
-    if file == nil, count + bytes.count <= memoryCapacity {
+    if file == nil, count + bytes.count <= memoryCapacity,
+      directory.memory.reserve(bytes.count, for: .spools)
+    {
       memory.append(copying: bytes)
       count += bytes.count
       return
@@ -63,10 +69,34 @@ package struct Spool: ~Copyable, Sendable {
       if file == nil { file = try TemporaryFile(in: directory.path) }
       try file?.append(bytes)
     } catch {
-      throw Problem(
-        .insufficientStorage, "Temporary data cannot be written; retry later or elsewhere.")
+      throw Self.cannotBeWritten
     }
     count += bytes.count
+  }
+
+  /// Puts all of `bytes` at `offset`, over what is there, and appends what goes beyond the end.
+  /// `offset` is not beyond the end.
+  package mutating func write(_ bytes: Span<UInt8>, at offset: Int) throws(Problem) {
+    precondition(offset <= count)
+    var done = 0
+    while done < bytes.count, offset + done < memory.count {
+      memory[offset + done] = bytes[done]
+      done += 1
+    }
+    let overwritten = max(done, min(bytes.count, count - offset))
+    if overwritten > done {
+      do throws(SystemError) {
+        try file?.write(
+          bytes.extracting(done..<overwritten), at: offset + done - memory.count)
+      } catch {
+        throw Self.cannotBeWritten
+      }
+    }
+    if overwritten < bytes.count { try append(bytes.extracting(overwritten..<bytes.count)) }
+  }
+
+  private static var cannotBeWritten: Problem {
+    Problem(.insufficientStorage, "Temporary data cannot be written; retry later or elsewhere.")
   }
 
   /// Fills the free room of `output` from `offset` on, as far as there are bytes.

@@ -8,8 +8,16 @@ struct DecodeScan: Sendable {
   private var reader: DecodeUnitReader
   private var hasBegun = false
 
-  init(limits: Limits) {
-    reader = DecodeUnitReader(limits: limits)
+  /// - Parameters:
+  ///   - limits: Bounds sizes and counts.
+  ///   - isForDecoder: What libavcodec would decode wrongly is refused.
+  init(limits: Limits, isForDecoder: Bool = true) {
+    reader = DecodeUnitReader(limits: limits, isForDecoder: isForDecoder)
+  }
+
+  /// Bytes of memory that the list of frames takes.
+  var heldBytes: Int {
+    reader.index.entries.count * MemoryLayout<DecodeIndex.Entry>.stride
   }
 
   /// Goes on with the next bytes of the stream.

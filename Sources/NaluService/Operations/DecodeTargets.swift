@@ -11,13 +11,15 @@ struct DecodeTargets: Sendable {
   }
 
   private let wanted: Wanted
+  /// The second that was asked for, and how long the stream lasts.
+  private var time: (asked: Double, duration: Double)?
 
   /// - Parameters:
   ///   - selection: What was asked for.
   ///   - index: The frames of the stream; where it is reliable, numbers are known beforehand.
   /// - Throws: `frame-not-found`, as far as that is certain now.
   init(_ selection: FrameSelection, in index: DecodeIndex) throws(Problem) {
-    let count = index.entries.count
+    let count = index.frameCount
     switch selection {
     case .all:
       wanted = .all
@@ -25,6 +27,9 @@ struct DecodeTargets: Sendable {
       wanted = .every(step)
     case .numbers(let ranges):
       wanted = .ranges(ranges)
+    case .time(let seconds) where index.timing != nil:
+      let number = index.timing.map { $0.number(at: $0.units(seconds)) } ?? 0
+      wanted = .ranges([number...number])
     case .time(let seconds):
       guard let rate = index.frameRate else {
         throw Problem(
@@ -35,13 +40,16 @@ struct DecodeTargets: Sendable {
       let frame = seconds * Double(rate.numerator) / Double(rate.denominator) + 1e-6
       let number = frame < 1e15 ? Int(frame) : Int.max
       wanted = .ranges([number...number])
+      time = (seconds, Double(count * rate.denominator) / Double(rate.numerator))
     case .last where index.isReliable:
       wanted = .ranges([count - 1...count - 1])
     case .last:
       wanted = .last
     case .keyframes where index.isReliable:
-      let orders = index.entries.indices.filter(index.isKeyframe).map { index.entries[$0].order }
-      wanted = .ranges(orders.sorted().map { $0...$0 })
+      let numbers = index.entries.indices
+        .filter { index.isKeyframe($0) && !index.entries[$0].flags.contains(.hidden) }
+        .map(index.number)
+      wanted = .ranges(numbers.sorted().map { $0...$0 })
     case .keyframes:
       wanted = .keyframes
     }
@@ -51,10 +59,17 @@ struct DecodeTargets: Sendable {
   /// The stream has `count` frames.
   func check(count: Int) throws(Problem) {
     guard let greatest, greatest >= count else { return }
+    let frames = "\(count) \(count == 1 ? "frame" : "frames")"
+    let detail =
+      if let time {
+        "No frame is shown at second \(shortest(time.asked)); the stream has \(frames) and ends at "
+          + "second \(shortest((time.duration * 1000).rounded() / 1000))."
+      } else {
+        "There is no frame \(greatest); the stream has \(frames)."
+      }
     throw Problem(
-      .frameNotFound,
-      "There is no frame \(greatest); the stream has \(count) \(count == 1 ? "frame" : "frames").",
-      parameter: "frames", members: [.init("frame", greatest), .init("frame_count", count)])
+      .frameNotFound, detail, parameter: "frames",
+      members: [.init("frame", greatest), .init("frame_count", count)])
   }
 
   private var greatest: Int? {

@@ -35,11 +35,12 @@ package struct EncodeSettings: Equatable, Sendable {
   package var slices = 0
   package var threads = 0
   package var accessUnitDelimiters = false
-  package var repeatsParameterSets = true
+  /// `nil`: where the format has no other place for parameter sets.
+  package var repeatsParameterSets: Bool?
   package var interlacing: Interlacing?
   package var colour = ColourDescription()
   package var sampleAspectRatio: Rational?
-  package var format = Format.h264
+  package var format = OutputFormat.h264
 
   package init() {}
 
@@ -72,39 +73,24 @@ package struct EncodeSettings: Equatable, Sendable {
     }
   }
 
-  package enum Format: String, CaseIterable, Sendable {
-    /// Annex B.
-    case h264
-    /// Four-byte lengths, parameter sets in band.
-    case avcc
-
-    package var contentType: String {
-      switch self {
-      case .h264: "video/h264"
-      case .avcc: "application/octet-stream"
-      }
-    }
-  }
-
   /// No frame may wait for another, whether asked for by `realtime` or by x264's name for it.
   package var isRealtime: Bool { realtime || tunes.contains(.zerolatency) }
 
-  /// These settings with what a Y4M header says; what both say is refused.
+  /// These settings with what a Y4M header says. What is the header's to say is refused here,
+  /// whether it says it or not.
   package func completed(by header: RawVideo) throws(Problem) -> EncodeSettings {
     let given: [(String, Bool)] = [
       ("width", width != nil), ("height", height != nil),
-      ("pix_fmt", pixelFormat != nil),
-      ("fps", frameRate != nil && header.frameRate != nil),
-      ("sar", sampleAspectRatio != nil && header.sampleAspectRatio != nil),
-      ("interlaced", interlacing != nil && header.interlacing != nil),
+      ("pix_fmt", pixelFormat != nil), ("fps", frameRate != nil),
+      ("sar", sampleAspectRatio != nil), ("interlaced", interlacing != nil),
     ]
     if let name = given.first(where: \.1)?.0 {
       throw .conflict(name, "\(name) comes from the Y4M header; leave it out.")
     }
     var settings = self
-    settings.frameRate = frameRate ?? header.frameRate
-    settings.sampleAspectRatio = sampleAspectRatio ?? header.sampleAspectRatio
-    settings.interlacing = interlacing ?? header.interlacing
+    settings.frameRate = header.frameRate
+    settings.sampleAspectRatio = header.sampleAspectRatio
+    settings.interlacing = header.interlacing
     settings.colour.range = colour.range ?? header.colorRange
     return settings
   }

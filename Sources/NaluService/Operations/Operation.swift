@@ -8,24 +8,41 @@ package import Platform
 /// there is none. Only one thread touches an operation at a time.
 package protocol Operation: ~Copyable, Sendable {
   /// Bytes per block of upload: one raw frame for an encode, 256 KiB for a scan. Every block but
-  /// the last is full. May change after a push (a Y4M header has been read).
+  /// the last of its part is full. May change after a push (a Y4M header has been read).
   var blockSize: Int { get }
 
   /// From the next step on the operation holds a codec, and needs a slot out of `Limits.jobs`. Looked
   /// at after every step.
   var isExpensive: Bool { get }
 
+  /// Bytes that the operation keeps in memory of what grows with its input; not what belongs to
+  /// a codec. Looked at after every step.
+  var heldBytes: Int { get }
+
   /// Takes a block; called only after `step` answered `.needsInput` (or first of all).
   ///
   /// Cheap: the work is done in `step`. The operation may keep the block.
   mutating func push(_ block: Block) throws(Problem)
 
+  /// Takes a block of the second part of the upload, as `push`; only where the endpoint has one.
+  mutating func pushSecond(_ block: Block) throws(Problem)
+
   /// No block follows.
   mutating func endOfInput() throws(Problem)
+
+  /// No block follows, because somebody stopped the source: what is incomplete at the end does not
+  /// count.
+  mutating func endOfStoppedInput() throws(Problem)
 
   /// Does one bounded piece of work (a frame, one packet of a flush, an access unit, one block of
   /// scanning) and appends what it produced.
   mutating func step(into output: inout Output) throws(Problem) -> Step
+}
+
+extension Operation where Self: ~Copyable {
+  package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
+  package var heldBytes: Int { 0 }
+  package mutating func pushSecond(_ block: Block) throws(Problem) {}
 }
 
 /// What a step left to do.
@@ -63,6 +80,9 @@ package struct Answer: Equatable, Sendable {
 
   package var contentType = "application/octet-stream"
   package var start = Start.whenComplete
+  /// Bytes of the whole result, where that is known before it is complete: the answer then begins
+  /// with a `Content-Length`, and all headers are final.
+  package var length: Int?
   /// `Nalu-…` response headers in order.
   package var headers: [Field] = []
   /// Counts that are known only at the end: trailers when the answer is streamed, headers when

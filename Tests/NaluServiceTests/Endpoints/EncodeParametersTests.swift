@@ -57,6 +57,20 @@ import Testing
     #expect(given == Set(EncodeParameters.all.map(\.name)))
   }
 
+  /// libx264 counts in thousands of bits.
+  @Test(arguments: [("1499", 1000), ("1500", 2000), ("640400", 640_000), ("2.5M", 2_500_000)])
+  func roundsBitsToThousands(text: String, bits: Int) throws {
+    let settings = try EncodeSettings.query(
+      "bitrate=\(text)&maxrate=\(text)&bufsize=\(text)&bitrate_changes=1:\(text)")
+    #expect(settings.bitrate == bits)
+    #expect(settings.maxRate == bits)
+    #expect(settings.bufferSize == bits)
+    #expect(settings.bitrateChanges.map(\.bitrate) == [bits])
+    for parameter in EncodeParameters.all where parameter.expectation.contains("bits from") {
+      #expect(parameter.help.contains("rounded to thousands"), "\(parameter.name)")
+    }
+  }
+
   @Test func leavesOutWhatIsAuto() throws {
     #expect(try EncodeSettings.query("chroma_format=auto&profile=auto&level=auto") == .init())
   }
@@ -71,7 +85,7 @@ import Testing
       "bitrate_changes=5:10", "bframes=17", "refs=0", "entropy=vlc", "open_gop=yes",
       "profile=extended", "level=7", "level=1.4", "preset=slowest", "tune=film,film", "tune=",
       "slices=-1", "threads=129", "interlaced=1", "color_range=mpeg", "colorspace=bt601",
-      "color_primaries=srgb", "color_trc=gamma24", "sar=0:1", "format=mkv",
+      "color_primaries=srgb", "color_trc=gamma24", "sar=0:1", "format=avi",
     ])
   func refusesValuesThatCannotBeUsed(query: String) {
     let problem = #expect(throws: Problem.self) { try EncodeSettings.query(query) }

@@ -1,4 +1,5 @@
 import H264
+import Platform
 import Testing
 
 @testable import NaluService
@@ -27,7 +28,7 @@ import Testing
 
   @Test func asksForOneFrameABlock() throws {
     let settings = try EncodeSettings.query("width=66&height=50&pix_fmt=yuv422p10le")
-    let operation = try EncodeOperation(settings, limits: .init())
+    let operation = try EncodeOperation(settings, limits: .init(), spoolDirectory: .test)
     #expect(operation.blockSize == 66 * 50 * 2 * 2)
     let isExpensive = operation.isExpensive
     #expect(isExpensive)
@@ -100,15 +101,44 @@ import Testing
     }
   }
 
-  @Test(arguments: ["width=1000&height=10", "width=10&height=1000", "width=100&height=90"])
-  func refusesPicturesBeyondTheLimits(query: String) throws {
+  @Test(
+    arguments: [
+      ("width=1000&height=10", "width"), ("width=10&height=1000", "height"),
+      ("width=100&height=90", "width"), ("width=90&height=100", "height"),
+    ])
+  func refusesPicturesBeyondTheLimits(query: String, parameter: String) throws {
     var limits = Limits()
     limits.maxDimension = 500
     limits.maxFramePixels = 8000
     let problem = #expect(throws: Problem.self) {
-      try EncodeOperation(.query(query), limits: limits).blockSize
+      try EncodeOperation(.query(query), limits: limits, spoolDirectory: .test).blockSize
     }
     #expect(problem?.code == .dimensionsTooLarge)
+    #expect(problem?.parameter == parameter)
+  }
+
+  /// A live source that is stopped ends in the middle of a frame, which then does not count.
+  @Test(arguments: [true, false])
+  func aStoppedInputHasNoIncompleteFrame(isY4M: Bool) throws {
+    let query = isY4M ? "preset=ultrafast" : "preset=ultrafast&width=16&height=16"
+    let frame = [UInt8](repeating: 90, count: 384)
+    let header = [UInt8]((isY4M ? "YUV4MPEG2 W16 H16 F25:1\n" : "").utf8)
+    let mark = [UInt8]((isY4M ? "FRAME\n" : "").utf8)
+    func stopped(_ media: [UInt8]) throws -> Counters {
+      var operation = try EncodeOperation(
+        .query(query), limits: .init(), spoolDirectory: .test)
+      var output = Output()
+      try operation.push(Block(media))
+      while try operation.step(into: &output) == .again {}
+      try operation.endOfStoppedInput()
+      while try operation.step(into: &output) != .finished {}
+      return output.counters
+    }
+    let two = header + mark + frame + mark + frame
+    #expect(try stopped(two + mark + frame.prefix(100)).framesOut == 2)
+    #expect(try stopped(two).framesOut == 2)
+    if isY4M { #expect(try stopped(two + [0x46]).framesOut == 2) }
+    #expect(throws: Problem.self) { try stopped(header + mark + frame.prefix(100)) }
   }
 
   @Test func refusesAHugeY4MFrameBeforeItMakesRoomForIt() throws {
@@ -116,13 +146,14 @@ import Testing
       try encode("", [UInt8]("YUV4MPEG2 W999999 H999999\nFRAME\nabc".utf8))
     }
     #expect(problem?.code == .dimensionsTooLarge)
+    #expect(problem?.parameter == nil)
   }
 
   /// libx264 would end the process.
   @Test(arguments: ["yuv420p10le", "yuv422p10le", "yuv444p10le"])
   func refusesSamplesBeyondTheBitDepth(format: String) throws {
     let query = "width=2&height=2&preset=ultrafast&pix_fmt=\(format)"
-    let size = try EncodeOperation(.query(query), limits: .init()).blockSize
+    let size = try EncodeOperation(.query(query), limits: .init(), spoolDirectory: .test).blockSize
     var media = [UInt8](repeating: 0, count: 2 * size)
     for place in stride(from: 1, to: size, by: 2) { media[place] = 3 }
     #expect(try encode(query, media).counters.framesOut == 2)
