@@ -9,7 +9,8 @@ struct InspectInput: Sendable {
 
   private let lengthPrefix: LengthPrefixSettings
   private let limits: ContainerLimits
-  private var head: [UInt8] = []
+  /// The upload so far, while it is too short to be taken for something.
+  private(set) var unread: [UInt8] = []
   private var isDecided = false
   private var scanner = StartCodeScanner(search: vectorSearch)
   private var reader: ContainerReader?
@@ -28,18 +29,18 @@ struct InspectInput: Sendable {
     size += chunk.count
     if isDecided {
       try scan(chunk, &report)
-    } else if head.isEmpty, chunk.count >= Self.headBytes {
+    } else if unread.isEmpty, chunk.count >= Self.headBytes {
       try decide(chunk, &report)
       try scan(chunk, &report)
     } else {
-      head.append(copying: chunk)
-      if head.count >= Self.headBytes { try readHead(&report) }
+      unread.append(copying: chunk)
+      if unread.count >= Self.headBytes { try readHead(&report) }
     }
   }
 
   private mutating func readHead(_ report: inout StreamReport) throws(Problem) {
-    let bytes = head
-    head = []
+    let bytes = unread
+    unread = []
     try decide(bytes.span, &report)
     try scan(bytes.span, &report)
   }

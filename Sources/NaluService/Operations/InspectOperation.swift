@@ -62,11 +62,18 @@ package struct InspectOperation: ~Copyable, Operation {
   }
 
   private mutating func scan(_ chunk: Span<UInt8>) throws(Problem) {
-    let start = input.size
+    let unread = input.unread
     try input.read(chunk, into: &report)
     guard input.needsWholeUpload else { return }
-    if spoolStart == nil { spoolStart = start }
+    try beginSpool(with: unread, before: chunk.count)
     try spool.append(chunk)
+  }
+
+  /// Keeps bytes that were put off until the input was told by them, and that `count` more follow.
+  private mutating func beginSpool(with unread: [UInt8], before count: Int) throws(Problem) {
+    guard spoolStart == nil else { return }
+    spoolStart = input.size - count - unread.count
+    try spool.append(unread.span)
   }
 
   /// More of a report than this does not wait for the input to be recognised.
@@ -74,7 +81,9 @@ package struct InspectOperation: ~Copyable, Operation {
 
   /// Reads again what comes next, or completes the report.
   private mutating func finishScan() throws(Problem) {
+    let unread = input.unread
     try input.end(&report)
+    if input.needsWholeUpload { try beginSpool(with: unread, before: 0) }
     if let wanted = input.wanted(), let start = spoolStart, wanted.lowerBound >= start {
       let count = wanted.count
       var bytes: [UInt8] = []
