@@ -7,6 +7,8 @@ struct Arguments {
   /// The value of `-o`.
   var output: String?
   var wantsHelp = false
+  /// `--quiet`: no progress.
+  var isQuiet = false
 
   /// Throws what is wrong with the form; what the names and values mean is not looked at.
   init(_ words: some Sequence<String>) throws(CommandError) {
@@ -19,6 +21,8 @@ struct Arguments {
         onlyOperands = true
       } else if word == "-h" || word == "--help" {
         wantsHelp = true
+      } else if word == "-q" || word == "--quiet" {
+        isQuiet = true
       } else if word == "-o" || word == "--output" {
         guard let path = rest.popFirst() else {
           throw CommandError.usage("\(word) needs a file name.")

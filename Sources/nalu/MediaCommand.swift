@@ -32,8 +32,14 @@ struct MediaCommand {
     if output.isTerminal, !endpoint.isText {
       throw .usage("The result is not text; name a file with -o, or write into a pipe.")
     }
+    // A result on the terminal would run into the line.
+    let progress = ProgressLine(
+      endpoint.name, size: input.remainingSize,
+      isShown: !output.isTerminal && !arguments.isQuiet)
     do throws(CommandError) {
-      let answer = try pump(input, path, through: &operation, to: output)
+      defer { progress.clear() }
+      let answer = try pump(input, path, through: &operation, to: output, progress)
+      progress.clear()
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -79,9 +85,10 @@ struct MediaCommand {
   private func pump(
     _ input: borrowing InputFile, _ path: String,
     through operation: inout any Operation & ~Copyable,
-    to output: borrowing OutputFile
+    to output: borrowing OutputFile, _ progress: ProgressLine
   ) throws(CommandError) -> Answer {
     var result = Output()
+    var bytesRead = 0
     var isEnded = false
     var step = Step.needsInput
     var spare: Block?
@@ -90,6 +97,7 @@ struct MediaCommand {
       if step == .needsInput, !isEnded {
         let filled = try fill(spare.take(), operation.blockSize, from: input, path)
         isEnded = !filled.isFull
+        bytesRead += filled.count
         block = filled.count > 0 ? filled : nil
       }
       let tellsEnd = step == .needsInput && block == nil
@@ -101,6 +109,7 @@ struct MediaCommand {
         throw .problem(error)
       }
       if isKnownUniquelyReferenced(&block) { spare = block }
+      progress.update(bytesRead: bytesRead, counters: result.counters)
       try write(&result.bytes, to: output)
     }
     return result.answer
