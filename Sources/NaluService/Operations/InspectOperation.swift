@@ -9,6 +9,8 @@ package struct InspectOperation: ~Copyable, Operation {
   private var scanner = StartCodeScanner(search: vectorSearch)
   private var report: StreamReport
   private var block: Block?
+  /// The index in the block to go on from.
+  private var position = 0
   private var size = 0
   private var isEnded = false
   private var tail: ReportTail?
@@ -44,14 +46,14 @@ package struct InspectOperation: ~Copyable, Operation {
       output.answer.start = .whenReady
     }
     if let scanned = block {
-      block = nil
-      try scan(scanned.span)
+      let isDone = try scan(scanned.span)
+      if isDone { block = nil }
       if report.recognition.isRecognised {
         report.form.movePending(to: &output.bytes)
       } else if report.form.pendingCount > Self.maxHeldBack {
         throw notRecognised
       }
-      return isEnded ? .again : .needsInput
+      return isEnded || !isDone ? .again : .needsInput
     }
     guard isEnded else { return .needsInput }
     if tail == nil { tail = try finishScan() }
@@ -63,12 +65,18 @@ package struct InspectOperation: ~Copyable, Operation {
     return isMore ? .again : .finished
   }
 
-  private mutating func scan(_ chunk: Span<UInt8>) throws(Problem) {
-    var position = 0
+  /// Scans the rest of a block, unless there is much to hand on; true when that is done.
+  private mutating func scan(_ chunk: Span<UInt8>) throws(Problem) -> Bool {
     while let unit = scanner.next(in: chunk, from: &position) {
       try add(unit, in: chunk)
+      if report.form.pendingCount > Self.enough, report.recognition.isRecognised { return false }
     }
+    position = 0
+    return true
   }
+
+  /// Bytes of a report after which a step ends: tiny NAL units make hundreds of times as many.
+  private static let enough = 1 << 20
 
   private mutating func add(_ unit: NALUnitExtent, in chunk: Span<UInt8>) throws(Problem) {
     if !hasBegun {
