@@ -5,7 +5,7 @@ ARG RUN_IMAGE=debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libarchive-dev libavcodec-dev libavutil-dev libdeflate-dev libmicrohttpd-dev \
+      libarchive-dev libavcodec-dev libavutil-dev libisal-dev libmicrohttpd-dev \
       libswscale-dev pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /nalu
@@ -16,7 +16,7 @@ RUN swift build -c release --static-swift-stdlib --product nalu \
 FROM ${RUN_IMAGE}
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libarchive13 libavcodec59 libavutil57 libdeflate0 libmicrohttpd12 libswscale6 \
+      libarchive13 libavcodec59 libavutil57 libisal2 libmicrohttpd12 libswscale6 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin nalu
 COPY --from=build /usr/local/bin/nalu /usr/local/bin/nalu

@@ -45,6 +45,20 @@ package struct Configuration: Sendable {
     }
   }
 
+  /// Where a server of this configuration is found, as a URL.
+  package func address(port: UInt16) -> String {
+    let scheme = certificateFile == nil ? "http" : "https"
+    // RFC 3986 §3.2.2: colons in a host need brackets.
+    let host = http.host.contains(":") ? "[\(http.host)]" : http.host
+    return "\(scheme)://\(host):\(port)"
+  }
+
+  /// Leaves descriptors for what is not a connection, such as temporary files: without them,
+  /// nothing would be served once all clients are there.
+  package mutating func fit(descriptors: Int) {
+    http.connectionLimit = min(http.connectionLimit, max(1, descriptors - descriptors / 4))
+  }
+
   private mutating func takeHTTP(_ values: ParameterValues) {
     http.host = values[ServeOptions.host] ?? http.host
     http.port = values[ServeOptions.port].map { UInt16($0) } ?? http.port

@@ -54,7 +54,8 @@ package final class Service: Sendable {
     do throws(ServerError) {
       return try Server(http, handler: Router(service: self))
     } catch {
-      throw StartError(message: "\(http.host):\(http.port): \(error.text).")
+      throw StartError(
+        message: "\(configuration.address(port: http.port)): \(error.text).")
     }
   }
 
@@ -97,9 +98,10 @@ package final class Service: Sendable {
   }
 
   /// Refuses new work, lets what runs finish for `Configuration.grace` seconds, cancels the rest.
+  ///
+  /// Until then new connections are taken, so that whoever asks learns why there is no new work.
   package func shutDown(_ server: Server) {
     registry.drain()
-    server.stopAccepting()
     let deadline = monotonicNanoseconds() + UInt64(configuration.grace) * 1_000_000_000
     while registry.count > 0, monotonicNanoseconds() < deadline { sleep(milliseconds: 20) }
     server.stop()

@@ -22,20 +22,51 @@ package struct InputFile: ~Copyable {
   /// Bytes from the current position to the end, where that can be known: of a regular file.
   package var remainingSize: Int? {
     var status = stat()
+    guard let position, fstat(descriptor, &status) == 0 else { return nil }
+    return max(0, Int(status.st_size) - position)
+  }
+
+  /// The current position in a regular file.
+  var position: Int? {
+    var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let position = lseek(descriptor, 0, SEEK_CUR)
-    return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
+    return position < 0 ? nil : Int(position)
+  }
+
+  /// It is the file of that name, by whatever path.
+  package func isFile(at path: String) -> Bool {
+    var own = stat()
+    var other = stat()
+    return fstat(descriptor, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev
+      && own.st_ino == other.st_ino && own.st_mode & S_IFMT == S_IFREG
   }
 
   /// Fills the free room of `block`, waiting for more as long as there may be more; a block that is
-  /// not full afterwards is the last.
-  package borrowing func fill(_ block: Block) throws(SystemError) {
+  /// not full afterwards is the last. When `stop` says so, no more is waited for.
+  package borrowing func fill(_ block: Block, until stop: InputStop? = nil) throws(SystemError) {
+    let descriptor = descriptor
+    try fill(block) { room in
+      stop?.allowsReading(of: descriptor) == false
+        ? 0 : read(descriptor, room.baseAddress, room.count)
+    }
+  }
+
+  /// Fills the free room of `block` from that position of a regular file.
+  borrowing func fill(_ block: Block, at position: Int) throws(SystemError) {
+    let descriptor = descriptor
+    let start = position - block.count
+    try fill(block) { pread(descriptor, $0.baseAddress, $0.count, off_t(start + block.count)) }
+  }
+
+  private borrowing func fill(
+    _ block: Block, _ read: (UnsafeMutableRawBufferPointer) -> Int
+  ) throws(SystemError) {
     var isAtEnd = false
     while !block.isFull, !isAtEnd {
-      let descriptor = descriptor
       try block.append { (room) throws(SystemError) in
         while true {
-          let count = read(descriptor, room.baseAddress, room.count)
+          let count = read(room)
           if count < 0, errno == EINTR { continue }
           guard count >= 0 else { throw SystemError("read") }
           isAtEnd = count == 0
@@ -43,76 +74,6 @@ package struct InputFile: ~Copyable {
         }
       }
     }
-  }
-}
-
-/// What a command writes: a file, or standard output.
-///
-/// A file gets its name only when it is complete (`commit`): until then what had that name stays as
-/// it was, be it the input itself, and a failure leaves nothing behind. Devices and pipes are
-/// written to directly.
-package struct OutputFile: ~Copyable {
-  private let descriptor: Int32
-  /// What the file is called until it is complete, and then.
-  private let names: (temporary: String, final: String)?
-
-  /// Nil or `-` is standard output.
-  package init(path: String?) throws(SystemError) {
-    guard let path, path != "-" else {
-      descriptor = 1
-      names = nil
-      return
-    }
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG {
-      let opened = open(path, O_WRONLY | O_CLOEXEC)
-      guard opened >= 0 else { throw SystemError("open") }
-      descriptor = opened
-      names = nil
-      return
-    }
-    let final = exists ? OutputFile.resolved(path) : path
-    var template = Array("\(final).XXXXXX".utf8CString)
-    let opened = mkstemp(&template)
-    guard opened >= 0 else { throw SystemError("open") }
-    let mask = umask(0)
-    umask(mask)
-    _ = fchmod(opened, exists ? status.st_mode & 0o7777 : 0o666 & ~mask)
-    _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
-    descriptor = opened
-    names = (
-      String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self), final
-    )
-  }
-
-  deinit {
-    if descriptor > 1 { close(descriptor) }
-  }
-
-  /// A person would see the bytes.
-  package var isTerminal: Bool { isatty(descriptor) == 1 }
-
-  package borrowing func write(_ bytes: Span<UInt8>) throws(SystemError) {
-    try writeAll(bytes, to: descriptor)
-  }
-
-  /// The result is complete: the file gets its name.
-  package borrowing func commit() throws(SystemError) {
-    guard let names else { return }
-    guard rename(names.temporary, names.final) == 0 else { throw SystemError("rename") }
-  }
-
-  /// There is no result: nothing is left of the file.
-  package borrowing func discard() {
-    if let names { unlink(names.temporary) }
-  }
-
-  /// Where a symbolic link leads, so that the file it names is replaced and not the link.
-  private static func resolved(_ path: String) -> String {
-    guard let target = realpath(path, nil) else { return path }
-    defer { free(target) }
-    return String(cString: target)
   }
 }
 
@@ -129,7 +90,7 @@ package func writeErrorText(_ text: String) {
   try? writeAll(bytes.span, to: 2)
 }
 
-private func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
+func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
   var done = 0
   while done < bytes.count {
     let written = bytes.withUnsafeBytes { source in

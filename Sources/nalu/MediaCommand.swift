@@ -8,7 +8,7 @@ struct MediaCommand {
 
   /// Runs the command; its exit status.
   func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
-    let arguments = try Arguments(words)
+    let arguments = try Arguments(words, table: endpoint.parameters)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
     guard arguments.operands.count <= 1 else {
       throw .usage("\(endpoint.name) takes one file, not \(arguments.operands.count).")
@@ -21,6 +21,9 @@ struct MediaCommand {
       values = try ParameterValues(arguments.options, table: endpoint.parameters)
     } catch {
       throw .usage(error.detail)
+    }
+    if let name = arguments.output, input.isFile(at: name) {
+      throw .usage("The result would take the place of its input, \(name); name another file.")
     }
     var operation = try makeOperation(values, contentLength: input.remainingSize)
     let output: OutputFile
@@ -36,9 +39,15 @@ struct MediaCommand {
     let progress = ProgressLine(
       endpoint.name, size: input.remainingSize,
       isShown: !output.isTerminal && !arguments.isQuiet)
+    let interruption = try Interruption(
+      // A recording ends, and is worth keeping; work on a file is given up.
+      endsInput: endpoint.name == "encode" && input.remainingSize == nil,
+      leftover: output.temporaryName)
     do throws(CommandError) {
       defer { progress.clear() }
-      let answer = try pump(input, path, through: &operation, to: output, progress)
+      let reader = BlockReader(input, until: interruption.stop)
+      let answer = try pump(
+        reader, path, through: &operation, to: output, interruption.stop, progress)
       progress.clear()
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
@@ -50,6 +59,7 @@ struct MediaCommand {
     } catch {
       throw .file(arguments.output ?? "standard output", error)
     }
+    withExtendedLifetime(interruption) {}
     return 0
   }
 
@@ -83,9 +93,8 @@ struct MediaCommand {
   }
 
   private func pump(
-    _ input: borrowing InputFile, _ path: String,
-    through operation: inout any Operation & ~Copyable,
-    to output: borrowing OutputFile, _ progress: ProgressLine
+    _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
+    to output: borrowing OutputFile, _ stop: InputStop?, _ progress: ProgressLine
   ) throws(CommandError) -> Answer {
     var result = Output()
     var bytesRead = 0
@@ -95,7 +104,7 @@ struct MediaCommand {
     while step != .finished {
       var block: Block?
       if step == .needsInput, !isEnded {
-        let filled = try fill(spare.take(), operation.blockSize, from: input, path)
+        let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
         bytesRead += filled.count
         block = filled.count > 0 ? filled : nil
@@ -103,7 +112,13 @@ struct MediaCommand {
       let tellsEnd = step == .needsInput && block == nil
       do throws(Problem) {
         if let block { try operation.push(block) }
-        if tellsEnd { try operation.endOfInput() }
+        if tellsEnd {
+          if stop?.isStopped == true {
+            try operation.endOfStoppedInput()
+          } else {
+            try operation.endOfInput()
+          }
+        }
         step = try operation.step(into: &result)
       } catch {
         throw .problem(error)
@@ -115,18 +130,14 @@ struct MediaCommand {
     return result.answer
   }
 
-  /// The next block of input, in the memory of an earlier one where that fits.
-  private func fill(
-    _ spare: Block?, _ size: Int, from input: borrowing InputFile, _ path: String
+  private func next(
+    _ size: Int, _ spare: Block?, from input: BlockReader, _ path: String
   ) throws(CommandError) -> Block {
-    let block = spare?.capacity == size ? spare ?? Block(capacity: size) : Block(capacity: size)
-    block.removeAll()
     do throws(SystemError) {
-      try input.fill(block)
+      return try input.next(size, spare: spare)
     } catch {
       throw .file(path == "-" ? "standard input" : path, error)
     }
-    return block
   }
 
   private func write(_ bytes: inout [UInt8], to output: borrowing OutputFile) throws(CommandError) {

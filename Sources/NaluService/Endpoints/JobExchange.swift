@@ -29,6 +29,10 @@ final class JobExchange: Upload, BodySource, JobObserver {
 
   func failed(_ error: UploadError) { job.failInput(Problem(error)) }
 
+  func stalled() {
+    job.failInput(Problem(.uploadStalled, "The request did not arrive in time."))
+  }
+
   func ended(_ outcome: Outcome) {
     job.cancel()
     service.registry.remove(job)

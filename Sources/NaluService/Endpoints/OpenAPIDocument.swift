@@ -72,7 +72,7 @@ package struct OpenAPIDocument {
       5, "description: \(quoted: endpoint.summary)", "content:",
       "  \(endpoint.contentType):",
       "    schema: {type: \(endpoint.contentType.hasPrefix("text/") ? "string" : "object")}")
-    addProblem("\"400\"", "unknown-parameter", to: &lines)
+    if !endpoint.isOpen { addProblem("\"400\"", "unknown-parameter", to: &lines) }
     if endpoint.path == "/readyz" { addProblem("\"503\"", "draining, queue-full", to: &lines) }
     addProblem("default", "malformed-request, unauthorized", to: &lines)
   }

@@ -49,8 +49,8 @@ package struct InspectOperation: ~Copyable, Operation {
       block = nil
       try scan(scanned.span)
       if report.recognition.isRecognised {
-        takePending(into: &output)
-      } else if report.form.pending.count > Self.maxHeldBack {
+        report.form.movePending(to: &output.bytes)
+      } else if report.form.pendingCount > Self.maxHeldBack {
         throw notRecognised
       }
       return isEnded ? .again : .needsInput
@@ -60,7 +60,7 @@ package struct InspectOperation: ~Copyable, Operation {
     guard var rest = tail else { return .finished }
     let isMore = report.write(&rest)
     tail = rest
-    takePending(into: &output)
+    report.form.movePending(to: &output.bytes)
     output.counters.framesIn = report.totals.frames
     return isMore ? .again : .finished
   }
@@ -97,11 +97,6 @@ package struct InspectOperation: ~Copyable, Operation {
       source: ReportTail.Source(
         size: size, leadingZeroBytes: scanner.leadingZeroBytes,
         trailingZeroBytes: scanner.trailingZeroBytes))
-  }
-
-  private mutating func takePending(into output: inout Output) {
-    output.bytes += report.form.pending
-    report.form.removePending()
   }
 
   private var notRecognised: Problem {

@@ -27,12 +27,17 @@ package protocol Operation: ~Copyable, Sendable {
   /// No block follows.
   mutating func endOfInput() throws(Problem)
 
+  /// No block follows, because somebody stopped the source: what is incomplete at the end does not
+  /// count.
+  mutating func endOfStoppedInput() throws(Problem)
+
   /// Does one bounded piece of work (a frame, one packet of a flush, an access unit, one block of
   /// scanning) and appends what it produced.
   mutating func step(into output: inout Output) throws(Problem) -> Step
 }
 
 extension Operation where Self: ~Copyable {
+  package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
   package var heldBytes: Int { 0 }
 }
 

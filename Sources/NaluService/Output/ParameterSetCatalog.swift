@@ -6,6 +6,7 @@ struct ParameterSetCatalog: Sendable {
     case sps, pps
     case subsetSPS = "subset_sps"
     case spsExtension = "sps_extension"
+    case depthParameterSet = "depth_parameter_set"
 
     init?(_ type: NALUnitType) {
       switch type {
@@ -13,12 +14,18 @@ struct ParameterSetCatalog: Sendable {
       case .pps: self = .pps
       case .subsetSPS: self = .subsetSPS
       case .spsExtension: self = .spsExtension
+      case .depthParameterSet: self = .depthParameterSet
       default: return nil
       }
     }
 
     /// The report's list of them.
-    var listName: String { self == .spsExtension ? "sps_extensions" : rawValue }
+    var listName: String {
+      switch self {
+      case .sps, .pps, .subsetSPS: rawValue
+      case .spsExtension, .depthParameterSet: "\(rawValue)s"
+      }
+    }
   }
 
   struct Entry: Sendable {

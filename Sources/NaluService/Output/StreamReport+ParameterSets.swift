@@ -75,13 +75,17 @@ extension StreamReport {
           known.chromaFormatIDC(ofSequenceParameterSet: $0)
         }
         sets.store(set)
-        result = (set.id, InputRecognition.evidence(of: set, reader.issues, in: known))
+        let evidence = InputRecognition.evidence(
+          of: set, reader.issues, payloadBytes: payload.bytes.count, in: known)
+        result = (set.id, evidence)
       case .subsetSPS:
         let set = try SubsetSequenceParameterSet(parsing: &reader)
         sets.store(set)
         result = (set.data.id, .none)
       case .spsExtension:
         result = (try SupplementalUnits.parseSequenceParameterSetExtension(&reader), .none)
+      case .depthParameterSet:
+        result = (try DepthSyntax.parseParameterSet(&reader), .none)
       }
     } catch {
       failure = error
@@ -90,7 +94,12 @@ extension StreamReport {
     let issues = reader.issues
     rbsp = payload
     guard notesDefects else { return result }
-    let truncation: Finding.Code = kind == .pps ? .ppsTruncated : .spsTruncated
+    let truncation: Finding.Code =
+      switch kind {
+      case .sps, .subsetSPS, .spsExtension: .spsTruncated
+      case .pps: .ppsTruncated
+      case .depthParameterSet: .nalUnitTruncated
+      }
     for issue in issues { note(issue, whenTruncated: truncation, place, isFatal: false) }
     if let cropped { checkCropping(cropped, place) }
     if let failure { note(failure, whenTruncated: truncation, place) }
@@ -170,6 +179,7 @@ extension ParameterSetCatalog.Kind {
     case .pps: "Picture parameter set"
     case .subsetSPS: "Subset sequence parameter set"
     case .spsExtension: "Sequence parameter set extension"
+    case .depthParameterSet: "Depth parameter set"
     }
   }
 }

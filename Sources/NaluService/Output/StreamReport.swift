@@ -9,6 +9,7 @@ struct StreamReport: Sendable {
   /// Units that wait for their access unit, or for its end, before they are written all the same.
   static let maxHeldUnits = 4096
   static let maxWaitingBytes = 1 << 20
+  static let maxHeldBytes = 4 << 20
 
   let settings: InspectSettings
   let wants: Wants
@@ -39,6 +40,7 @@ struct StreamReport: Sendable {
   var waitingBytes = 0
   /// Units of the open access unit that wait for its end.
   var held: [UnitRecord] = []
+  var heldBytes = 0
   var accessUnit: AccessUnitRecord?
   var active: ActiveSPS?
   var orderCount = PictureOrderCount()
@@ -82,6 +84,7 @@ struct StreamReport: Sendable {
     let place = UnitPlace(index: totals.units, offset: extent.offset)
     guard extent.size > 0 else {
       note(.warning, .emptyNALUnit, "A start code has no NAL unit behind it.", UnitPlace(extent))
+      recognition.add(extent, bytes, .none)
       return
     }
     let header = NALUnitHeader(bytes)
@@ -101,13 +104,13 @@ struct StreamReport: Sendable {
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
     case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
       readSupplement(&unit, header, bytes, place, isListed: isListed)
-    case .sps, .pps, .subsetSPS, .spsExtension:
+    case .sps, .pps, .subsetSPS, .spsExtension, .depthParameterSet:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
     }
     if isListed { describe(&unit, header) }
-    recognition.add(header, bytes, evidence)
+    recognition.add(extent, bytes, evidence)
 
     let keepsSEI = header.type == .sei
     switch tracker.place(header.type, placement) {
@@ -158,6 +161,7 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+    closeFindings()
   }
 }
 
