@@ -5,8 +5,8 @@ ARG RUN_IMAGE=debian:bookworm-slim
 FROM ${BUILD_IMAGE} AS build
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libarchive-dev libavcodec-dev libavutil-dev libisal-dev libmicrohttpd-dev \
-      libswscale-dev pkg-config \
+      libarchive-dev libavcodec-dev libavformat-dev libavutil-dev libisal-dev \
+      libmicrohttpd-dev libswscale-dev pkg-config \
  && rm -rf /var/lib/apt/lists/*
 WORKDIR /nalu
 COPY . .
@@ -16,12 +16,12 @@ RUN swift build -c release --static-swift-stdlib --product nalu \
 FROM ${RUN_IMAGE}
 RUN apt-get update \
  && apt-get install -y --no-install-recommends \
-      libarchive13 libavcodec59 libavutil57 libisal2 libmicrohttpd12 libswscale6 \
+      libarchive13 libavcodec59 libavformat59 libavutil57 libisal2 libmicrohttpd12 libswscale6 \
  && rm -rf /var/lib/apt/lists/* \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin nalu
 COPY --from=build /usr/local/bin/nalu /usr/local/bin/nalu
 LABEL org.opencontainers.image.title="Nalu" \
-      org.opencontainers.image.description="H.264 over HTTP: inspect, encode, decode" \
+      org.opencontainers.image.description="H.264 over HTTP: inspect, encode, decode, remux" \
       org.opencontainers.image.licenses="GPL-2.0-or-later"
 # A number, so that an orchestrator can see that it is not root.
 USER 10001

@@ -20,7 +20,9 @@ let package = Package(
     // C libraries, each behind one door.
     .systemLibrary(
       name: "CFFmpeg",
-      providers: [.apt(["libavcodec-dev", "libavutil-dev", "libswscale-dev"])]),
+      providers: [
+        .apt(["libavcodec-dev", "libavformat-dev", "libavutil-dev", "libswscale-dev"])
+      ]),
     .systemLibrary(
       name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
       providers: [.apt(["libmicrohttpd-dev"])]),
@@ -35,6 +37,8 @@ let package = Package(
 
     // What the service is made of; none of these three knows another.
     .target(name: "H264", swiftSettings: memorySafe),
+    // What H.264 comes in: MP4, FLV, MPEG-TS, Matroska, length-prefixed NAL units.
+    .target(name: "Container", dependencies: ["H264"], swiftSettings: memorySafe),
     .target(
       name: "Codec", dependencies: ["CDeflate", "CFFmpeg", "FFmpegLoader", "Platform"],
       swiftSettings: house),
@@ -47,12 +51,15 @@ let package = Package(
     .target(name: "CByteSearch"),
 
     .target(
-      name: "NaluService", dependencies: ["H264", "Codec", "HTTP", "Archive", "Platform"],
+      name: "NaluService",
+      dependencies: ["H264", "Container", "Codec", "HTTP", "Archive", "Platform"],
       swiftSettings: memorySafe),
     .executableTarget(
       name: "nalu", dependencies: ["HTTP", "NaluService", "Platform"], swiftSettings: memorySafe),
 
     .testTarget(name: "H264Tests", dependencies: ["H264"], swiftSettings: house),
+    .testTarget(
+      name: "ContainerTests", dependencies: ["Container", "H264"], swiftSettings: house),
     .testTarget(
       name: "CodecTests", dependencies: ["Codec", "CFFmpeg", "Platform"], swiftSettings: house),
     .testTarget(
@@ -60,7 +67,9 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "NaluServiceTests",
-      dependencies: ["NaluService", "H264", "Codec", "HTTP", "TestSupport", "Platform"],
+      dependencies: [
+        "NaluService", "H264", "Container", "Codec", "HTTP", "TestSupport", "Platform",
+      ],
       swiftSettings: house),
     .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
   ],
@@ -71,6 +80,7 @@ let package = Package(
 if Context.environment["NALU_FUZZ"] == "1" {
   let targets: [(name: String, dependencies: [Target.Dependency])] = [
     ("Scan", ["H264", "Platform"]), ("Syntax", ["H264"]), ("Report", ["NaluService", "Platform"]),
+    ("Container", ["NaluService", "Platform"]),
     ("Decode", ["NaluService", "Codec", "Platform"]),
   ]
   for target in targets {

@@ -24,7 +24,8 @@ public func fuzzReport(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
 private func inspect(
   _ stream: [UInt8], _ settings: InspectSettings, _ size: () -> Int
 ) -> [UInt8]? {
-  var operation = InspectOperation(settings)
+  var operation = InspectOperation(
+    settings, spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 1 << 24))
   var output = Output()
   var position = 0
   var steps = 0

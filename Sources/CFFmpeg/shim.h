@@ -7,6 +7,8 @@
 #include <string.h>
 #include <libavcodec/avcodec.h>
 #include <libavcodec/bsf.h>
+#include <libavformat/avformat.h>
+#include <libavformat/avio.h>
 #include <libavutil/avutil.h>
 #include <libavutil/display.h>
 #include <libavutil/frame.h>

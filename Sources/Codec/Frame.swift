@@ -64,6 +64,13 @@ package struct Frame: ~Copyable {
     self.av = av
   }
 
+  /// The same picture once more; the samples are shared.
+  package borrowing func shared() throws(CodecError) -> Frame {
+    let copy = try Frame()
+    try check(av_frame_ref(copy.av.pointer, av.pointer), "av_frame_ref")
+    return copy
+  }
+
   package var width: Int { Int(av.pointer.pointee.width) }
   package var height: Int { Int(av.pointer.pointee.height) }
   /// How the samples lie in memory; `nil` for a layout that Nalu has no name for.

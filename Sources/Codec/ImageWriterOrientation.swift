@@ -35,38 +35,49 @@ package struct Orientation: Equatable, Sendable {
 }
 
 extension Frame {
-  /// How the stream asks for the picture to be shown (display_orientation SEI, H.264 §D.2.27).
-  /// Turns by other than multiples of 90 degrees count as none.
-  package var orientation: Orientation {
+  /// How the stream asks for the picture to be shown (display_orientation SEI, H.264 §D.2.27);
+  /// `nil` when it does not. Turns by other than multiples of 90 degrees count as none.
+  package var orientation: Orientation? {
     guard let side = av_frame_get_side_data(av.pointer, AV_FRAME_DATA_DISPLAYMATRIX),
       side.pointee.size >= 9 * MemoryLayout<Int32>.size
-    else { return .upright }
+    else { return nil }
     return side.pointee.data.withMemoryRebound(to: Int32.self, capacity: 9) { matrix in
       Orientation(a: matrix[0], b: matrix[1], c: matrix[3], d: matrix[4]) ?? .upright
     }
   }
 
-  /// The picture laid as `orientation` says. Only for layouts of one plane.
-  consuming func turned(_ orientation: Orientation) throws(CodecError) -> Frame {
+  /// The picture laid as `orientation` says. Chroma that is subsampled in one direction only would
+  /// be so in the other after a quarter turn, for which there are no layouts: such pictures must be
+  /// converted before.
+  package consuming func turned(_ orientation: Orientation) throws(CodecError) -> Frame {
     if orientation == .upright { return self }
     let result = try Frame()
     let source = av.pointer
     let target = result.av.pointer
     try check(av_frame_copy_props(target, source), "av_frame_copy_props")
+    let format = AVPixelFormat(source.pointee.format)
     target.pointee.format = source.pointee.format
     target.pointee.width =
       orientation.swapsAxes ? source.pointee.height : source.pointee.width
     target.pointee.height =
       orientation.swapsAxes ? source.pointee.width : source.pointee.height
     try check(av_frame_get_buffer(target, 0), "av_frame_get_buffer")
-    guard let from = source.plane(0), let to = target.plane(0) else { return result }
-    let bytesPerPixel =
-      Int(av_image_get_linesize(AVPixelFormat(source.pointee.format), 16, 0)) / 16
-    orientation.copyPixels(
-      from: from, stride: source.stride(0), to: to, stride: target.stride(0),
-      bytesPerPixel: bytesPerPixel, width: Int(target.pointee.width),
-      height: Int(target.pointee.height))
+    for plane in 0..<4 {
+      guard let from = source.plane(plane), let to = target.plane(plane) else { break }
+      let bytesPerPixel = Frame.bytesPerPixel(format, plane: plane)
+      let bytesPerRow = Int(av_image_get_linesize(format, target.pointee.width, Int32(plane)))
+      orientation.copyPixels(
+        from: from, stride: source.stride(plane), to: to, stride: target.stride(plane),
+        bytesPerPixel: bytesPerPixel, width: bytesPerRow / bytesPerPixel,
+        height: result.rows(ofPlane: plane))
+    }
     return result
+  }
+
+  private static func bytesPerPixel(_ format: AVPixelFormat, plane: Int) -> Int {
+    let isChroma = plane == 1 || plane == 2
+    let halvings = isChroma ? av_pix_fmt_desc_get(format)?.pointee.log2_chroma_w ?? 0 : 0
+    return max(1, Int(av_image_get_linesize(format, 16, Int32(plane))) / (16 >> Int(halvings)))
   }
 }
 

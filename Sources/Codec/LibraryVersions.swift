@@ -4,8 +4,8 @@ internal import CFFmpeg
 package enum LibraryVersions {
   package static var all: [(name: String, version: String)] {
     [
-      ("libavcodec", text(avcodec_version())), ("libavutil", text(avutil_version())),
-      ("libswscale", text(swscale_version())),
+      ("libavcodec", text(avcodec_version())), ("libavformat", text(avformat_version())),
+      ("libavutil", text(avutil_version())), ("libswscale", text(swscale_version())),
     ]
   }
 

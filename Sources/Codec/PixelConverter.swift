@@ -46,6 +46,26 @@ package struct PixelConverter: ~Copyable {
     ).chromaInterleaved(as: format)
   }
 
+  /// The picture laid as `orientation` says, with its sample aspect ratio. Where a quarter turn has
+  /// no layout for the chroma, it becomes 4:4:4.
+  package mutating func turn(
+    _ frame: consuming Frame, _ orientation: Orientation
+  ) throws(CodecError) -> Frame {
+    if orientation == .upright { return frame }
+    let ratio = frame.sampleAspectRatio
+    var picture = consume frame
+    if orientation.swapsAxes, let format = picture.format, format.chroma == .yuv422,
+      let full = PixelFormat(planar: .yuv444, bitDepth: format.bitDepth)
+    {
+      picture = try convert(picture, to: full, width: picture.width, height: picture.height)
+    }
+    var turned = try picture.turned(orientation)
+    if orientation.swapsAxes {
+      turned.setSampleAspectRatio(ratio.map { Rational($0.denominator, $0.numerator) })
+    }
+    return turned
+  }
+
   /// - Returns: The picture. Its samples lie where the next conversion writes when `format` is GBRP.
   mutating func convert(
     _ frame: borrowing Frame, to format: AVPixelFormat, coding: ColorCoding, width: Int, height: Int

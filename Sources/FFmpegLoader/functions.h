@@ -4,6 +4,7 @@
   X(av_buffer_alloc) \
   X(av_buffer_create) \
   X(av_buffer_ref) \
+  X(av_channel_layout_default) \
   X(av_dict_free) \
   X(av_dict_set) \
   X(av_frame_alloc) \
@@ -17,6 +18,8 @@
   X(av_image_get_linesize) \
   X(av_log_format_line2) \
   X(av_log_set_callback) \
+  X(av_malloc) \
+  X(av_mallocz) \
   X(av_md5_alloc) \
   X(av_md5_final) \
   X(av_md5_init) \
@@ -38,6 +41,8 @@
   X(av_new_packet) \
   X(av_packet_alloc) \
   X(av_packet_free) \
+  X(av_packet_rescale_ts) \
+  X(av_packet_get_side_data) \
   X(av_packet_unref) \
   X(avcodec_alloc_context3) \
   X(avcodec_find_decoder) \
@@ -45,7 +50,11 @@
   X(avcodec_find_encoder_by_name) \
   X(avcodec_flush_buffers) \
   X(avcodec_free_context) \
+  X(avcodec_get_name) \
   X(avcodec_open2) \
+  X(avcodec_parameters_alloc) \
+  X(avcodec_parameters_copy) \
+  X(avcodec_parameters_free) \
   X(avcodec_receive_frame) \
   X(avcodec_receive_packet) \
   X(avcodec_send_frame) \
@@ -60,3 +69,23 @@
   X(sws_scale_frame) \
   X(sws_setColorspaceDetails) \
   X(swscale_version)
+
+#define AVFORMAT_FUNCTIONS(X) \
+  X(av_find_input_format) \
+  X(av_interleaved_write_frame) \
+  X(av_read_frame) \
+  X(av_stream_get_side_data) \
+  X(av_stream_new_side_data) \
+  X(av_write_frame) \
+  X(av_write_trailer) \
+  X(avformat_alloc_context) \
+  X(avformat_alloc_output_context2) \
+  X(avformat_close_input) \
+  X(avformat_free_context) \
+  X(avformat_new_stream) \
+  X(avformat_open_input) \
+  X(avformat_version) \
+  X(avformat_write_header) \
+  X(avio_alloc_context) \
+  X(avio_context_free) \
+  X(avio_flush)

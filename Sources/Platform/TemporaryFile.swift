@@ -39,17 +39,24 @@ package struct TemporaryFile: ~Copyable {
 
   /// Writes all of `bytes` at the end.
   package mutating func append(_ bytes: Span<UInt8>) throws(SystemError) {
+    try write(bytes, at: size)
+  }
+
+  /// Writes all of `bytes` at `offset`, over what is there.
+  package mutating func write(_ bytes: Span<UInt8>, at offset: Int) throws(SystemError) {
     var done = 0
     while done < bytes.count {
       let written = bytes.withUnsafeBytes { source in
-        pwrite(descriptor, source.baseAddress.map { $0 + done }, source.count - done, off_t(size))
+        pwrite(
+          descriptor, source.baseAddress.map { $0 + done }, source.count - done,
+          off_t(offset + done))
       }
       if written < 0 {
         if errno == EINTR { continue }
         throw SystemError("pwrite")
       }
       done += written
-      size += written
+      size = max(size, offset + done)
     }
   }
 

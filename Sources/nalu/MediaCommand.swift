@@ -1,7 +1,7 @@
 internal import NaluService
 internal import Platform
 
-/// `nalu inspect|encode|decode [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
+/// `nalu inspect|encode|decode|remux [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
 /// process, without the work queue: read a block, step, write.
 struct MediaCommand {
   let endpoint: MediaEndpoint
@@ -10,12 +10,14 @@ struct MediaCommand {
   func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
     let arguments = try Arguments(words, table: endpoint.parameters)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
-    guard arguments.operands.count <= 1 else {
-      throw .usage("\(endpoint.name) takes one file, not \(arguments.operands.count).")
+    let files = endpoint.secondPart == nil ? 1 : 2
+    guard arguments.operands.count <= files else {
+      throw .usage(
+        "\(endpoint.name) takes \(files == 1 ? "one file" : "two files"), not "
+          + "\(arguments.operands.count).")
     }
     let path = arguments.operands.first ?? "-"
-    let input: InputFile
-    do throws(SystemError) { input = try InputFile(path: path) } catch { throw .file(path, error) }
+    let input = try open(path)
     let values: ParameterValues
     do throws(Problem) {
       values = try ParameterValues(arguments.options, table: endpoint.parameters)
@@ -26,6 +28,7 @@ struct MediaCommand {
       throw .usage("The result would take the place of its input, \(name); name another file.")
     }
     var operation = try makeOperation(values, contentLength: input.remainingSize)
+    if arguments.operands.count == 2 { try pushSecond(arguments.operands[1], to: &operation) }
     let output: OutputFile
     do throws(SystemError) {
       output = try OutputFile(path: arguments.output)
@@ -43,9 +46,9 @@ struct MediaCommand {
       // A recording ends, and is worth keeping; work on a file is given up.
       endsInput: endpoint.name == "encode" && input.remainingSize == nil,
       leftover: output.temporaryName)
+    let reader = BlockReader(input, until: interruption.stop)
     do throws(CommandError) {
       defer { progress.clear() }
-      let reader = BlockReader(input, until: interruption.stop)
       let answer = try pump(
         reader, path, through: &operation, to: output, interruption.stop, progress)
       progress.clear()
@@ -89,6 +92,28 @@ struct MediaCommand {
       return try endpoint.makeOperation(values, context)
     } catch {
       throw .problem(error)
+    }
+  }
+
+  private func open(_ path: String) throws(CommandError) -> InputFile {
+    do throws(SystemError) {
+      return try InputFile(path: path)
+    } catch {
+      throw .file(path, error)
+    }
+  }
+
+  /// Hands over the file that goes beside the media.
+  private func pushSecond(
+    _ path: String, to operation: inout any Operation & ~Copyable
+  ) throws(CommandError) {
+    let input = BlockReader(try open(path))
+    var isEnded = false
+    while !isEnded {
+      let block = try next(operation.blockSize, nil, from: input, path)
+      isEnded = !block.isFull
+      guard block.count > 0 else { return }
+      do throws(Problem) { try operation.pushSecond(block) } catch { throw .problem(error) }
     }
   }
 

@@ -3,7 +3,9 @@ extension MediaEndpoint {
   package static let decode = MediaEndpoint(
     name: "decode",
     summary: "Decodes H.264 to images, raw frames or their digests.",
-    input: "An H.264 byte stream (Annex B).",
+    input:
+      "H.264 as a byte stream (Annex B), behind lengths (AVCC), or in MP4, MOV, FLV, MPEG-TS or "
+      + "Matroska; told by its content.",
     outputTypes: [
       "image/png", "image/jpeg", "application/zip", "application/x-tar",
       "application/octet-stream", "video/x-yuv4mpeg", "text/plain",

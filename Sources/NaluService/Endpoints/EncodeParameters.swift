@@ -101,8 +101,10 @@ enum EncodeParameters {
   static let accessUnitDelimiters = Parameter(
     "aud", .boolean, default: "0", help: "An access unit delimiter before every picture.")
   static let repeatsParameterSets = Parameter(
-    "repeat_headers", .boolean, default: "1", otherNames: ["repeat-headers"],
-    help: "SPS and PPS before every keyframe, not only the first.")
+    "repeat_headers", .boolean, default: "1 for h264, avcc and mpegts, else 0",
+    otherNames: ["repeat-headers"],
+    help: "SPS and PPS before every keyframe, not only the first, or not only in the container's "
+      + "configuration record.")
   static let interlacing: Parameter<EncodeSettings.Interlacing> = Parameter(
     "interlaced", .choice, default: "no", otherNames: ["tff", "bff", "field_order"],
     help: "Frames are two fields: top field first or bottom field first.")
@@ -121,9 +123,10 @@ enum EncodeParameters {
   static let sampleAspectRatio = Parameter(
     "sar", .aspectRatio, otherNames: ["aspect", "sample_aspect_ratio"],
     help: "Width and height of a sample.")
-  static let format: Parameter<EncodeSettings.Format> = Parameter(
+  static let format: Parameter<OutputFormat> = Parameter(
     "format", .choice, default: "h264", otherNames: ["f"],
-    help: "h264 is Annex B; avcc has four-byte lengths and its parameter sets in band.")
+    help: "h264 is Annex B; avcc has four-byte lengths and its parameter sets in band; mp4 has its "
+      + "index in front, fmp4 is fragmented; flv, mpegts and mkv are containers too.")
 
   static let all: [any AnyParameter] = [
     width, height, pixelFormat, chromaFormat, frameRate, bitrate, crf, qp, maxRate, bufferSize,
@@ -233,7 +236,7 @@ extension EncodeSettings {
     slices = values[Table.slices] ?? 0
     threads = values[Table.threads] ?? 0
     accessUnitDelimiters = values[Table.accessUnitDelimiters] ?? false
-    repeatsParameterSets = values[Table.repeatsParameterSets] ?? true
+    repeatsParameterSets = values[Table.repeatsParameterSets]
     interlacing = values[Table.interlacing]
     colour.range = values[Table.colorRange]
     colour.matrix = values[Table.colorspace]

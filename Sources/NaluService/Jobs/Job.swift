@@ -14,7 +14,7 @@ package protocol JobObserver: AnyObject, Sendable {
 /// The beginning of the answer to a job.
 package enum JobAnswer: Sendable {
   case problem(Problem)
-  /// The result is complete and has that many bytes.
+  /// The result has that many bytes, which are there if they are few.
   case whole(Answer, length: Int)
   /// The result begins; its length is not known yet.
   case streamed(Answer)
@@ -107,8 +107,8 @@ package final class Job: Steppable {
   }
 
   /// Takes all of `bytes`, or nothing and false: then `inputHasRoom` follows. What comes after the
-  /// job is over is taken and forgotten.
-  package func offer(_ bytes: Span<UInt8>) -> Bool {
+  /// job is over is taken and forgotten. `isSecond`: the bytes are of the second part.
+  package func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) -> Bool {
     var isTaken = true
     update { state in
       guard state.phase != .over, !state.isCancelled else { return }
@@ -117,7 +117,7 @@ package final class Job: Steppable {
         return
       }
       do throws(Problem) {
-        isTaken = try state.input.offer(bytes)
+        isTaken = try state.input.offer(bytes, isSecond: isSecond)
       } catch {
         fail(error, &state)
       }
@@ -227,6 +227,11 @@ package final class Job: Steppable {
       state.records.change(to: 0)
       if !state.isFinished || state.isCancelled { state.output.removeAll() }
     }
+    if state.phase == .idle, state.isAdmitted, !state.isExpensive {
+      // The codec is closed; what is left needs none.
+      state.isAdmitted = false
+      consequences.leavesAdmission = true
+    }
     if state.phase == .idle, state.hasWork {
       if state.isExpensive, !state.isAdmitted {
         enter(.waitingForSlot, &state)
@@ -312,7 +317,8 @@ extension Job.State {
     guard input.isEnded, phase != .running else { return nil }
     if isFinished { return .whole(output.answer, length: output.length) }
     if output.answer.start == .whenReady, output.length >= JobOutput.streamThreshold {
-      return .streamed(output.answer)
+      return output.answer.length.map { .whole(output.answer, length: $0) }
+        ?? .streamed(output.answer)
     }
     return nil
   }

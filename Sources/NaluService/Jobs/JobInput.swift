@@ -8,14 +8,21 @@ struct JobInput: ~Copyable {
   /// Bytes that have arrived in all.
   private(set) var received = 0
   private(set) var isEnded = false
-  private var full = FirstInFirstOut<Block>()
+  private var full = FirstInFirstOut<Piece>()
   private var fullBytes = 0
   private var filling: Block?
+  private var isFillingSecond = false
   private var spare: Block?
   private var isRefusing = false
   private let memory: MemoryBudget
   /// Bytes of the budget that blocks in here have.
   private var reserved = 0
+
+  /// A block, and which part of the upload it is of.
+  struct Piece {
+    var block: Block
+    var isSecond: Bool
+  }
 
   init(blockSize: Int, memory: MemoryBudget) {
     self.blockSize = blockSize
@@ -30,7 +37,7 @@ struct JobInput: ~Copyable {
 
   /// Takes all of `bytes`, or nothing when enough is waiting already. Throws when there is no memory
   /// for them.
-  mutating func offer(_ bytes: Span<UInt8>) throws(Problem) -> Bool {
+  mutating func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) throws(Problem) -> Bool {
     guard fullBytes < highMark else {
       isRefusing = true
       return false
@@ -38,6 +45,10 @@ struct JobInput: ~Copyable {
     guard memory.reserve(bytes.count, for: .uploads) else { throw .outOfMemory(memory) }
     reserved += bytes.count
     received += bytes.count
+    if isSecond != isFillingSecond {
+      if let block = filling.take(), block.count > 0 { finish(block) }
+      isFillingSecond = isSecond
+    }
     var position = 0
     while position < bytes.count {
       let block = filling ?? begin()
@@ -55,11 +66,11 @@ struct JobInput: ~Copyable {
     if let block = filling.take(), block.count > 0 { finish(block) }
   }
 
-  mutating func takeBlock() -> Block? {
-    guard let block = full.removeFirst() else { return nil }
-    fullBytes -= block.count
-    release(block.count)
-    return block
+  mutating func takeBlock() -> Piece? {
+    guard let piece = full.removeFirst() else { return nil }
+    fullBytes -= piece.block.count
+    release(piece.block.count)
+    return piece
   }
 
   /// A block that nobody else holds any more is filled again later.
@@ -99,7 +110,7 @@ struct JobInput: ~Copyable {
   }
 
   private mutating func finish(_ block: Block) {
-    full.append(block)
+    full.append(Piece(block: block, isSecond: isFillingSecond))
     fullBytes += block.count
   }
 }

@@ -69,10 +69,34 @@ package struct Spool: ~Copyable, Sendable {
       if file == nil { file = try TemporaryFile(in: directory.path) }
       try file?.append(bytes)
     } catch {
-      throw Problem(
-        .insufficientStorage, "Temporary data cannot be written; retry later or elsewhere.")
+      throw Self.cannotBeWritten
     }
     count += bytes.count
+  }
+
+  /// Puts all of `bytes` at `offset`, over what is there, and appends what goes beyond the end.
+  /// `offset` is not beyond the end.
+  package mutating func write(_ bytes: Span<UInt8>, at offset: Int) throws(Problem) {
+    precondition(offset <= count)
+    var done = 0
+    while done < bytes.count, offset + done < memory.count {
+      memory[offset + done] = bytes[done]
+      done += 1
+    }
+    let overwritten = max(done, min(bytes.count, count - offset))
+    if overwritten > done {
+      do throws(SystemError) {
+        try file?.write(
+          bytes.extracting(done..<overwritten), at: offset + done - memory.count)
+      } catch {
+        throw Self.cannotBeWritten
+      }
+    }
+    if overwritten < bytes.count { try append(bytes.extracting(overwritten..<bytes.count)) }
+  }
+
+  private static var cannotBeWritten: Problem {
+    Problem(.insufficientStorage, "Temporary data cannot be written; retry later or elsewhere.")
   }
 
   /// Fills the free room of `output` from `offset` on, as far as there are bytes.

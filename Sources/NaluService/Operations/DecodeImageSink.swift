@@ -6,12 +6,17 @@ internal import Platform
 struct DecodeImageSink: ~Copyable {
   private let settings: DecodeSettings
   private let limits: Limits
+  /// Of pictures that do not say how they are to be laid.
+  private let orientation: Orientation
   private var writer: ImageWriter
   private var archive: ArchiveWriter?
   private var isFlushed = false
 
-  init(_ settings: DecodeSettings, _ limits: Limits) throws(Problem) {
+  init(
+    _ settings: DecodeSettings, orientation: Orientation, _ limits: Limits
+  ) throws(Problem) {
     self.settings = settings
+    self.orientation = orientation
     self.limits = limits
     var opening = ImageWriter.Settings()
     opening.fileFormat = settings.format == .jpeg ? .jpeg : .png
@@ -28,7 +33,7 @@ struct DecodeImageSink: ~Copyable {
   mutating func write(
     _ frame: consuming Frame, number: Int, isMonochrome: Bool, into output: inout Output
   ) throws(Problem) {
-    let orientation = settings.rotation == .auto ? frame.orientation : .upright
+    let orientation = settings.rotation == .auto ? frame.orientation ?? self.orientation : .upright
     let geometry = DecodeGeometry(
       width: frame.width, height: frame.height, sampleAspectRatio: frame.sampleAspectRatio,
       settings, swapsAxes: orientation.swapsAxes, isSubsampled: false)

@@ -1,3 +1,6 @@
+internal import Codec
+internal import H264
+
 /// Where the frames of a stream lie and in which order they are shown: what the scan before
 /// decoding leaves behind.
 struct DecodeIndex: Sendable {
@@ -13,7 +16,7 @@ struct DecodeIndex: Sendable {
   }
 
   struct Flags: OptionSet, Sendable {
-    let rawValue: UInt8
+    let rawValue: UInt16
     /// Decoding can begin here: an IDR picture.
     static let idr = Flags(rawValue: 1)
     /// A recovery point SEI says that the picture itself is right (recovery_frame_cnt 0).
@@ -30,6 +33,8 @@ struct DecodeIndex: Sendable {
     static let resetsOrder = Flags(rawValue: 64)
     /// No other picture refers to it.
     static let disposable = Flags(rawValue: 128)
+    /// It is decoded and not shown: an edit list begins behind it.
+    static let hidden = Flags(rawValue: 256)
   }
 
   /// A parameter set that differs from the one before it of the same kind and id.
@@ -57,6 +62,8 @@ struct DecodeIndex: Sendable {
   }
 
   var entries: [Entry] = []
+  /// What the first frame refers to.
+  var sequence: SequenceParameterSet?
   var parameterSets: [ParameterSet] = []
   /// Pictures before the first that could be told apart, because no parameter sets were there.
   var picturesWithoutParameterSets = 0
@@ -71,6 +78,20 @@ struct DecodeIndex: Sendable {
   var isReliable = true
   /// Frames to hold back so that all come out in order, if that could be said.
   private(set) var reorderDepth: Int?
+  /// Position in output order of the frame that is number 0.
+  var firstShown = 0
+  /// Frames that are shown; `nil`: all are.
+  var shownCount: Int?
+  /// When frames are shown, where a container says so.
+  var timing: FrameTiming?
+  /// What the container adds, of which the stream itself may say something else.
+  var orientation = Orientation.upright
+  var displayMatrix: [Int32]?
+  var sampleAspectRatio: Rational?
+  /// The container cannot be read to its end.
+  var isDamaged = false
+  /// Where the bytes come from, if not from a byte stream.
+  var timeline: StreamTimeline?
 
   /// More parameter sets than this, and the decoder always starts at the beginning.
   static let parameterSetLimit = 10_000
@@ -122,8 +143,15 @@ extension DecodeIndex {
     return depth
   }
 
-  /// The frame at that position of output order.
-  func entry(shownAt order: Int) -> Int? {
+  /// Frames that are numbered.
+  var frameCount: Int { shownCount ?? entries.count }
+
+  /// The number of the frame; negative when it precedes the first that is shown.
+  func number(of entry: Int) -> Int { entries[entry].order - firstShown }
+
+  /// The frame of that number.
+  func entry(shownAt number: Int) -> Int? {
+    let order = firstShown + number
     guard entries.indices.contains(order) else { return nil }
     // Frames stay in their range, and mostly near their place.
     for distance in 0..<entries.count {

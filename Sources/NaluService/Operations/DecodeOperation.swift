@@ -3,20 +3,21 @@ package import Platform
 
 /// H.264 in; images, raw frames or digests out.
 ///
-/// The upload is spooled, and scanned while it comes. When it is complete, each step decodes one
-/// access unit or writes one frame.
+/// The upload is spooled; a byte stream is scanned while it comes, a container when it is complete.
+/// Then each step decodes one access unit or writes one frame.
 package struct DecodeOperation: Operation, ~Copyable {
   private let settings: DecodeSettings
   private let limits: Limits
-  private var spool: Spool
-  private var scan: DecodeScan
-  private var block: Block?
+  private var intake: MediaIntake
   private var phase = Phase.receiving
   private var player: DecodePlayer?
   private var sink: DecodeSink?
+  /// The container cannot be read to its end.
+  private var isDamaged = false
+  private var timeline: StreamTimeline?
 
   private enum Phase {
-    case receiving, received, decoding, finishing, finished
+    case receiving, decoding, finishing, finished
   }
 
   /// Checks the settings.
@@ -26,37 +27,29 @@ package struct DecodeOperation: Operation, ~Copyable {
     try settings.check(limits)
     self.settings = settings
     self.limits = limits
-    spool = Spool(in: spoolDirectory)
-    scan = DecodeScan(limits: limits)
+    intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory)
   }
 
-  package var blockSize: Int { 256 << 10 }
+  package var blockSize: Int { MediaIntake.blockSize }
 
   /// The decoder is opened when the upload is complete and worth it.
   package var isExpensive: Bool { phase == .decoding || phase == .finishing }
 
-  package var heldBytes: Int { scan.heldBytes }
+  package var heldBytes: Int { intake.heldBytes }
 
   package mutating func push(_ block: Block) throws(Problem) {
-    if spool.count == 0, let name = ContainerSignature.name(of: block.span) {
-      throw Problem(
-        .unrecognisedInput, "The body is \(name), not an H.264 byte stream (Annex B).")
-    }
-    try spool.append(block.span)
-    self.block = block
+    intake.push(block)
   }
 
   package mutating func endOfInput() throws(Problem) {
-    guard spool.count > 0 else { throw Problem(.emptyBody, "There is nothing in the body.") }
-    phase = .received
+    try intake.endOfInput()
   }
 
   package mutating func step(into output: inout Output) throws(Problem) -> Step {
     switch phase {
     case .receiving:
-      if let block = block.take() { try scan.scan(block.span) }
-      return .needsInput
-    case .received:
+      let step = try intake.step()
+      guard step == .finished else { return step }
       try prepare(&output)
       phase = .decoding
       return .again
@@ -72,8 +65,13 @@ package struct DecodeOperation: Operation, ~Copyable {
 
   /// The scan is over: opens what decodes.
   private mutating func prepare(_ output: inout Output) throws(Problem) {
-    if let block = block.take() { try scan.scan(block.span) }
-    let index = try scan.finish()
+    guard let index = intake.index else { return }
+    intake.dropUpload()
+    if index.isDamaged, settings.onError == .fail {
+      throw Problem(.undecodable, "The container is damaged or ends before its time.")
+    }
+    isDamaged = index.isDamaged
+    timeline = index.timeline
     let targets = try DecodeTargets(settings.selection, in: index)
     sink = try DecodeSink(settings, index, limits)
     player = try DecodePlayer(index, targets, settings, limits)
@@ -90,9 +88,9 @@ package struct DecodeOperation: Operation, ~Copyable {
   }
 
   private mutating func decode(into output: inout Output) throws(Problem) {
-    let frame = try player?.step(spool)
+    let frame = try nextFrame()
     output.counters.framesIn = player?.sent ?? 0
-    output.counters.decodeErrors = player?.errors ?? 0
+    output.counters.decodeErrors = countErrors()
     if let frame {
       let entry = frame.number
       try sink?.write(
@@ -104,8 +102,18 @@ package struct DecodeOperation: Operation, ~Copyable {
     if player?.isFinished == true { phase = .finishing }
   }
 
+  private mutating func nextFrame() throws(Problem) -> Frame? {
+    do throws(Problem) {
+      return try player?.step(intake.stream)
+    } catch {
+      throw timeline?.placed(error) ?? error
+    }
+  }
+
+  private mutating func countErrors() -> Int { (player?.errors ?? 0) + (isDamaged ? 1 : 0) }
+
   private mutating func finish(into output: inout Output) throws(Problem) -> Step {
-    let errors = player?.errors ?? 0
+    let errors = countErrors()
     let skipped = player?.skipped ?? 0
     let frames = sink?.framesOut ?? 0
     guard frames > 0 else { throw .nothingToShow(errors: errors, skipped: skipped) }

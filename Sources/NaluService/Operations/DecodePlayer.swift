@@ -135,7 +135,8 @@ extension DecodePlayer {
     received += 1
     lastOrder = max(lastOrder, order)
     if frame.isDamaged { try noteError(at: entry) }
-    let current = index.isReliable ? order : nextNumber
+    if index.entries[entry].flags.contains(.hidden) { return nil }
+    let current = index.isReliable ? index.number(of: entry) : nextNumber
     nextNumber = current + 1
     if targets.isLast {
       number = current
@@ -154,7 +155,7 @@ extension DecodePlayer {
 
   /// Everything that was sent has come out.
   private mutating func endRun() throws(Problem) -> Frame? {
-    if index.isReliable, let expected = wanted, expected < index.entries.count {
+    if index.isReliable, let expected = wanted, expected < index.frameCount {
       // Either the run was drained early because the next wanted frame lies behind a later
       // keyframe, or the frame did not come out.
       if let entry = index.entry(shownAt: expected), entry < position {

@@ -6,6 +6,10 @@ struct DecodeSink: ~Copyable {
   private let settings: DecodeSettings
   private let limits: Limits
   private let frameRate: Rational
+  /// Of the container, where the stream does not say.
+  private let sampleAspectRatio: Rational?
+  /// How raw frames are turned: as the container says, which ffmpeg does too.
+  private let orientation: Orientation
   private var converter = PixelConverter()
   private var images: DecodeImageSink?
   private var y4m: Y4MWriter?
@@ -17,8 +21,10 @@ struct DecodeSink: ~Copyable {
     self.limits = limits
     let rate = index.frameRate.map { Rational($0.numerator, $0.denominator) }
     frameRate = rate ?? Rational(25)
+    sampleAspectRatio = index.sampleAspectRatio
+    orientation = settings.rotation == .auto ? index.orientation : .upright
     if settings.format.isImage {
-      images = try DecodeImageSink(settings, limits)
+      images = try DecodeImageSink(settings, orientation: index.orientation, limits)
     }
     let isScaled = settings.width != nil && settings.height != nil
     if index.shapes.count > 1 {
@@ -46,6 +52,8 @@ struct DecodeSink: ~Copyable {
     _ frame: consuming Frame, number: Int, isMonochrome: Bool, into output: inout Output
   ) throws(Problem) {
     framesOut += 1
+    var frame = frame
+    if frame.sampleAspectRatio == nil { frame.setSampleAspectRatio(sampleAspectRatio) }
     let needsRGB = images != nil && !isMonochrome || settings.pixelFormat?.isRGB == true
     if needsRGB, let matrix = frame.unknownMatrix {
       throw Problem(
@@ -57,7 +65,7 @@ struct DecodeSink: ~Copyable {
       try images?.write(frame, number: number, isMonochrome: isMonochrome, into: &output)
       return
     }
-    let samples = try shaped(frame)
+    let samples = try shaped(try laid(frame))
     begin(with: samples, &output)
     switch settings.format {
     case .framemd5:
@@ -74,6 +82,15 @@ struct DecodeSink: ~Copyable {
   mutating func finish(comment: String, into output: inout Output) throws(Problem) -> Bool {
     guard images != nil else { return true }
     return try images?.finish(comment: comment, into: &output) ?? true
+  }
+
+  /// The frame as it is to be looked at.
+  private mutating func laid(_ frame: consuming Frame) throws(Problem) -> Frame {
+    do throws(CodecError) {
+      return try converter.turn(frame, orientation)
+    } catch {
+      throw .conversionFailed
+    }
   }
 
   /// The frame in the format and size that were asked for.

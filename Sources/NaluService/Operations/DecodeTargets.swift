@@ -19,7 +19,7 @@ struct DecodeTargets: Sendable {
   ///   - index: The frames of the stream; where it is reliable, numbers are known beforehand.
   /// - Throws: `frame-not-found`, as far as that is certain now.
   init(_ selection: FrameSelection, in index: DecodeIndex) throws(Problem) {
-    let count = index.entries.count
+    let count = index.frameCount
     switch selection {
     case .all:
       wanted = .all
@@ -27,6 +27,9 @@ struct DecodeTargets: Sendable {
       wanted = .every(step)
     case .numbers(let ranges):
       wanted = .ranges(ranges)
+    case .time(let seconds) where index.timing != nil:
+      let number = index.timing.map { $0.number(at: $0.units(seconds)) } ?? 0
+      wanted = .ranges([number...number])
     case .time(let seconds):
       guard let rate = index.frameRate else {
         throw Problem(
@@ -43,8 +46,10 @@ struct DecodeTargets: Sendable {
     case .last:
       wanted = .last
     case .keyframes where index.isReliable:
-      let orders = index.entries.indices.filter(index.isKeyframe).map { index.entries[$0].order }
-      wanted = .ranges(orders.sorted().map { $0...$0 })
+      let numbers = index.entries.indices
+        .filter { index.isKeyframe($0) && !index.entries[$0].flags.contains(.hidden) }
+        .map(index.number)
+      wanted = .ranges(numbers.sorted().map { $0...$0 })
     case .keyframes:
       wanted = .keyframes
     }

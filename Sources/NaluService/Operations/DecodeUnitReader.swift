@@ -47,9 +47,9 @@ struct DecodeUnitReader: Sendable {
     }
   }
 
-  init(limits: Limits) {
+  init(limits: Limits, isForDecoder: Bool) {
     self.limits = limits
-    judge = DecodeJudge(limits: limits)
+    judge = DecodeJudge(limits: limits, isForDecoder: isForDecoder)
   }
 
   /// Takes the next NAL unit, with the bytes of it that were kept.

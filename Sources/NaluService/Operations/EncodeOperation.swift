@@ -1,25 +1,28 @@
 internal import Codec
 package import Platform
 
-/// Raw frames in, an H.264 stream out.
+/// Raw frames in, an H.264 stream out, bare or in a container.
 ///
-/// The encoder is opened when the first frame is complete; each step takes one frame, or fetches
-/// one access unit of the flush.
+/// The encoder is opened when the first frame is complete; each step takes one frame, fetches one
+/// access unit of the flush, or hands out a piece of a file that had to be complete first.
 package struct EncodeOperation: Operation, ~Copyable {
   private let settings: EncodeSettings
   private let limits: Limits
+  private let spoolDirectory: SpoolDirectory
   private let contentLength: Int?
   private var reader: RawFrameReader
   /// What the encoder is opened with; `nil` until a Y4M header has been read.
   private var opening: VideoEncoder.Settings?
   private var encoder: VideoEncoder?
+  /// The container, open from the first access unit on.
+  private var writer: MediaWriter?
   private var phase = Phase.reading
   private var counters = Counters()
   private var bitrateChanges: ArraySlice<EncodeSettings.BitrateChange>
   private var forcedKeyframes: ArraySlice<Int>
 
   private enum Phase {
-    case reading, ended, flushing, finished
+    case reading, ended, flushing, delivering, finished
   }
 
   /// Checks the settings, as far as that is possible before a Y4M header.
@@ -27,16 +30,19 @@ package struct EncodeOperation: Operation, ~Copyable {
   /// - Parameters:
   ///   - settings: What was asked for.
   ///   - limits: What is allowed.
+  ///   - spoolDirectory: Where a container waits that must be complete before it is sent.
   ///   - contentLength: Bytes of media to come, where that is known.
   /// - Throws: What is wrong with the settings.
   package init(
-    _ settings: EncodeSettings, limits: Limits, contentLength: Int? = nil
+    _ settings: EncodeSettings, limits: Limits, spoolDirectory: SpoolDirectory,
+    contentLength: Int? = nil
   ) throws(Problem) {
     try settings.checkWithoutVideo()
     let video = settings.rawVideo()
     if let video { opening = try settings.encoderSettings(for: video, limits: limits) }
     self.settings = settings
     self.limits = limits
+    self.spoolDirectory = spoolDirectory
     self.contentLength = contentLength
     reader = RawFrameReader(
       video, ifNotY4M: settings.missingSize, isPrompt: settings.isRealtime, limits: limits)
@@ -46,7 +52,7 @@ package struct EncodeOperation: Operation, ~Copyable {
 
   package var blockSize: Int { reader.blockSize }
 
-  package var isExpensive: Bool { true }
+  package var isExpensive: Bool { phase != .delivering && phase != .finished }
 
   package mutating func push(_ block: Block) throws(Problem) {
     try reader.push(block)
@@ -81,9 +87,19 @@ package struct EncodeOperation: Operation, ~Copyable {
     case .flushing:
       if try receive(into: &output.bytes) { return .again }
       guard counters.framesOut == counters.framesIn else { throw .encoderFailed }
-      phase = .finished
       // Its threads and pictures are not needed while the answer is read.
       encoder = nil
+      try writer?.finish()
+      phase = .delivering
+      return .again
+    case .delivering:
+      if let length = writer?.length {
+        output.answer.start = .whenReady
+        output.answer.length = length
+      }
+      guard try writer?.take(into: &output.bytes) ?? true else { return .again }
+      writer = nil
+      phase = .finished
       return .finished
     case .finished:
       return .finished
@@ -159,13 +175,40 @@ package struct EncodeOperation: Operation, ~Copyable {
 
   /// Appends the next access unit if there is one, and answers whether there was.
   private mutating func receive(into bytes: inout [UInt8]) throws(Problem) -> Bool {
+    guard settings.format.container == nil else { return try receiveForContainer(into: &bytes) }
+    guard try receiveUnit(into: &bytes) != nil else { return false }
+    return true
+  }
+
+  private mutating func receiveUnit(
+    into bytes: inout [UInt8]
+  ) throws(Problem) -> VideoEncoder.AccessUnit? {
     do throws(CodecError) {
-      guard case .accessUnit = try encoder?.receive(into: &bytes) else { return false }
+      guard case .accessUnit(let unit) = try encoder?.receive(into: &bytes) else { return nil }
       counters.framesOut += 1
-      return true
+      return unit
     } catch {
       throw .encoderFailed
     }
+  }
+
+  private mutating func receiveForContainer(into bytes: inout [UInt8]) throws(Problem) -> Bool {
+    var sample: [UInt8] = []
+    guard let opening, let unit = try receiveUnit(into: &sample),
+      let layout = opening.framing.layout(of: sample.span)
+    else { return false }
+    if writer == nil {
+      writer = try MediaWriter(
+        settings.format, firstAccessUnit: sample, layout, frameRate: opening.frameRate,
+        repeatsParameterSets: opening.repeatsParameterSets, spoolDirectory: spoolDirectory)
+    }
+    try writer?.write(
+      sample, layout,
+      SampleTiming(
+        presentation: unit.presentation, decoding: unit.decoding, duration: 1,
+        isKeyframe: unit.isKeyframe))
+    _ = try writer?.take(into: &bytes)
+    return true
   }
 
   private func describe(_ output: inout Output) {

@@ -12,6 +12,14 @@ extension EncodeSettings {
     try checkRealtime()
     try checkGroupOfPictures()
     try checkTunes()
+    try checkContainer()
+  }
+
+  private func checkContainer() throws(Problem) {
+    if format == .mpegts, repeatsParameterSets == false {
+      throw .conflict(
+        "repeat_headers", "A transport stream has its parameter sets before every keyframe.")
+    }
   }
 
   private func checkRateControl() throws(Problem) {

@@ -35,11 +35,12 @@ package struct EncodeSettings: Equatable, Sendable {
   package var slices = 0
   package var threads = 0
   package var accessUnitDelimiters = false
-  package var repeatsParameterSets = true
+  /// `nil`: where the format has no other place for parameter sets.
+  package var repeatsParameterSets: Bool?
   package var interlacing: Interlacing?
   package var colour = ColourDescription()
   package var sampleAspectRatio: Rational?
-  package var format = Format.h264
+  package var format = OutputFormat.h264
 
   package init() {}
 
@@ -68,20 +69,6 @@ package struct EncodeSettings: Equatable, Sendable {
       case .no: nil
       case .tff: .tff
       case .bff: .bff
-      }
-    }
-  }
-
-  package enum Format: String, CaseIterable, Sendable {
-    /// Annex B.
-    case h264
-    /// Four-byte lengths, parameter sets in band.
-    case avcc
-
-    package var contentType: String {
-      switch self {
-      case .h264: "video/h264"
-      case .avcc: "application/octet-stream"
       }
     }
   }

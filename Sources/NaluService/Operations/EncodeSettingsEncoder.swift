@@ -34,13 +34,14 @@ extension EncodeSettings {
     settings.tunes = tunes
     settings.slices = slices
     settings.threads = threadCount(limits)
-    settings.accessUnitDelimiters = accessUnitDelimiters
-    settings.repeatsParameterSets = repeatsParameterSets
+    // A transport stream must have them (ISO/IEC 13818-1 §2.14.1).
+    settings.accessUnitDelimiters = accessUnitDelimiters || format == .mpegts
+    settings.repeatsParameterSets = repeatsParameterSets ?? !format.hasConfiguration
     settings.fieldOrder = interlacing?.fieldOrder
     settings.colour = codedColour(of: video)
     settings.chromaLocation = codedChromaLocation(of: video)
     settings.sampleAspectRatio = sampleAspectRatio
-    settings.framing = format == .avcc ? .lengthPrefixed : .annexB
+    settings.framing = format.hasStartCodes ? .annexB : .lengthPrefixed
     return settings
   }
 

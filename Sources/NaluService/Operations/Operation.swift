@@ -8,7 +8,7 @@ package import Platform
 /// there is none. Only one thread touches an operation at a time.
 package protocol Operation: ~Copyable, Sendable {
   /// Bytes per block of upload: one raw frame for an encode, 256 KiB for a scan. Every block but
-  /// the last is full. May change after a push (a Y4M header has been read).
+  /// the last of its part is full. May change after a push (a Y4M header has been read).
   var blockSize: Int { get }
 
   /// From the next step on the operation holds a codec, and needs a slot out of `Limits.jobs`. Looked
@@ -23,6 +23,9 @@ package protocol Operation: ~Copyable, Sendable {
   ///
   /// Cheap: the work is done in `step`. The operation may keep the block.
   mutating func push(_ block: Block) throws(Problem)
+
+  /// Takes a block of the second part of the upload, as `push`; only where the endpoint has one.
+  mutating func pushSecond(_ block: Block) throws(Problem)
 
   /// No block follows.
   mutating func endOfInput() throws(Problem)
@@ -39,6 +42,7 @@ package protocol Operation: ~Copyable, Sendable {
 extension Operation where Self: ~Copyable {
   package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
   package var heldBytes: Int { 0 }
+  package mutating func pushSecond(_ block: Block) throws(Problem) {}
 }
 
 /// What a step left to do.
@@ -76,6 +80,9 @@ package struct Answer: Equatable, Sendable {
 
   package var contentType = "application/octet-stream"
   package var start = Start.whenComplete
+  /// Bytes of the whole result, where that is known before it is complete: the answer then begins
+  /// with a `Content-Length`, and all headers are final.
+  package var length: Int?
   /// `Nalu-…` response headers in order.
   package var headers: [Field] = []
   /// Counts that are known only at the end: trailers when the answer is streamed, headers when

@@ -30,6 +30,24 @@ struct Finding: Equatable, Sendable {
     case outputOrder = "output-order"
     /// Not of the stream but of the list, which it ends.
     case findingsOmitted = "findings-omitted"
+    // Containers.
+    case containerDamaged = "container-damaged"
+    case containerTruncated = "container-truncated"
+    case containerLimit = "container-limit"
+    case sampleOutsideFile = "sample-outside-file"
+    case nalLengthExceedsSample = "nal-length-exceeds-sample"
+    case configurationDamaged = "configuration-damaged"
+    case configurationChanged = "configuration-changed"
+    case configurationDiffers = "configuration-differs"
+    case editListNotApplied = "edit-list-not-applied"
+    case continuityError = "continuity-error"
+    case pcrDiscontinuity = "pcr-discontinuity"
+    case encryptedSamples = "encrypted-samples"
+    case parameterSetDiffers = "parameter-set-differs"
+    case trackSizeDiffers = "track-size-differs"
+    case syncSampleNoKeyframe = "sync-sample-no-keyframe"
+    case keyframeNotSync = "keyframe-not-sync"
+    case timestampOrder = "timestamp-order"
   }
 
   var severity: Severity

@@ -27,6 +27,11 @@ struct InputRecognition: Sendable {
 
   init() {}
 
+  /// A container says that it is H.264.
+  mutating func accept() {
+    isRecognised = true
+  }
+
   /// Something else precedes the first start code.
   mutating func noteLeadingData() {
     needsMore = true

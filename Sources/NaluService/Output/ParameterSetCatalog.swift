@@ -30,8 +30,9 @@ struct ParameterSetCatalog: Sendable {
 
   struct Entry: Sendable {
     let kind: Kind
-    /// The index of the first NAL unit with this content, and where it is.
-    let unit: Int
+    /// The index of the first NAL unit with this content, and where it is; nil when the container
+    /// has it beside the stream.
+    let unit: Int?
     let offset: Int
     /// The whole NAL unit.
     let content: [UInt8]
@@ -60,6 +61,10 @@ struct ParameterSetCatalog: Sendable {
   private var bytes = 0
   /// The content that an id has now, by kind.
   private var current: [Kind: [Int: [UInt8]]] = [:]
+  /// Ids whose content now is the container's.
+  private var outOfBand: [Kind: Set<Int>] = [:]
+  /// The content that was last replaced was the container's.
+  private(set) var lastReplacedWasOutOfBand = false
 
   /// Looks up a NAL unit, and counts it when it is a copy.
   mutating func arrival(of unit: [UInt8]) -> Arrival {
@@ -96,9 +101,18 @@ struct ParameterSetCatalog: Sendable {
   }
 
   /// Notes that the set is in force now; true when another content of its id was before.
-  mutating func replaces(_ kind: Kind, id: Int, _ content: [UInt8]) -> Bool {
+  mutating func replaces(
+    _ kind: Kind, id: Int, _ content: [UInt8], isOutOfBand: Bool
+  ) -> Bool {
     let key = Self.key(content)
     let old = current[kind, default: [:]].updateValue(key, forKey: id)
+    let wasOutOfBand = outOfBand[kind, default: []].contains(id)
+    if isOutOfBand {
+      outOfBand[kind, default: []].insert(id)
+    } else if wasOutOfBand {
+      outOfBand[kind]?.remove(id)
+    }
+    lastReplacedWasOutOfBand = wasOutOfBand
     return old != nil && old != key
   }
 

@@ -15,15 +15,21 @@ extension StreamReport {
     }
     let isCopy = arrival != .new && arrival != .unlisted
     let (id, evidence) = store(kind, bytes, place, notesDefects: !isCopy)
-    if let id, catalog.replaces(kind, id: id, content) {
-      note(
-        .info, .parameterSetChanged, "\(kind.title) \(id) changes its content.", place)
+    if let id, catalog.replaces(kind, id: id, content, isOutOfBand: place.index == nil) {
+      if place.index != nil, catalog.lastReplacedWasOutOfBand {
+        note(
+          .warning, .parameterSetDiffers,
+          "\(kind.title) \(id) is not the one that the container has.", place)
+      } else {
+        note(
+          .info, .parameterSetChanged, "\(kind.title) \(id) changes its content.", place)
+      }
     }
     if bytes.count < extent.size, !isCopy {
       note(.error, .nalUnitTruncated, "The unit is too long for a parameter set.", place)
     }
     var entry = ParameterSetCatalog.Entry(
-      kind: kind, unit: place.index ?? 0, offset: place.offset, content: content)
+      kind: kind, unit: place.index, offset: place.offset, content: content)
     entry.id = id
     entry.evidence = evidence
     entry.members = membersOfRecord(kind, id: id)
@@ -189,6 +195,10 @@ extension JSONWriter {
   /// written at once does not know.
   mutating func members(_ entry: ParameterSetCatalog.Entry, counted: Bool) {
     member("nal_unit", entry.unit)
+    if entry.unit == nil {
+      member("in_band", false)
+      member("offset", entry.offset)
+    }
     if counted { member("repeats", entry.repeats) }
     key("hex")
     hex(entry.content.span)

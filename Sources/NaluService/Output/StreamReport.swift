@@ -1,3 +1,4 @@
+internal import Container
 internal import H264
 internal import Platform
 
@@ -13,6 +14,7 @@ struct StreamReport: Sendable {
 
   let settings: InspectSettings
   let wants: Wants
+  var format = MediaFormat.annexB
   var form: ReportForm
   var recognition = InputRecognition()
   var findings = FindingLog()
@@ -40,7 +42,7 @@ struct StreamReport: Sendable {
   var waitingBytes = 0
   /// Units of the open access unit that wait for its end.
   var held: [UnitRecord] = []
-  var heldBytes = 0
+  var heldUnitBytes = 0
   var accessUnit: AccessUnitRecord?
   var active: ActiveSPS?
   var orderCount = PictureOrderCount()
@@ -52,6 +54,11 @@ struct StreamReport: Sendable {
   var groups = GroupCollector()
   var currentGroup: Int?
   var meter = BitRateMeter()
+
+  // The container.
+  var container = ContainerProgress()
+  /// Bytes of the stream in the container.
+  var streamBytes = 0
 
   // What is kept for the end of a `json` report.
   var accessUnits = RecordList<AccessUnitRecord>()
@@ -79,11 +86,18 @@ struct StreamReport: Sendable {
     var sei: [UInt8] = []
   }
 
-  /// Takes the next unit, of which `bytes` are the kept ones.
-  mutating func add(_ extent: NALUnitExtent, _ bytes: Span<UInt8>) throws(Problem) {
-    let place = UnitPlace(index: totals.units, offset: extent.offset)
+  /// Takes the next unit, of which `bytes` are the kept ones; `contained`: it is in a container.
+  mutating func add(
+    _ extent: NALUnitExtent, _ bytes: Span<UInt8>, contained: ContainedUnit? = nil
+  ) throws(Problem) {
+    let place = UnitPlace(index: totals.units, offset: contained?.offset ?? extent.offset)
     guard extent.size > 0 else {
-      note(.warning, .emptyNALUnit, "A start code has no NAL unit behind it.", UnitPlace(extent))
+      let hasLength = contained?.lengthSize ?? 0 > 0
+      note(
+        .warning, .emptyNALUnit,
+        hasLength
+          ? "A NAL unit has a length of 0." : "A start code has no NAL unit behind it.",
+        UnitPlace(index: nil, offset: place.offset))
       recognition.add(extent, bytes, .none)
       return
     }
@@ -92,7 +106,7 @@ struct StreamReport: Sendable {
     totals.unitsByType[Int(header.type.rawValue)] += 1
     noteDefects(of: extent, header, place)
 
-    var unit = UnitRecord(extent, header, index: totals.units - 1)
+    var unit = UnitRecord(extent, contained, header, index: totals.units - 1)
     let isListed = form.selects(header.type)
     if isListed { totals.listedUnits += 1 }
     try checkRecordCount()
@@ -147,7 +161,7 @@ struct StreamReport: Sendable {
   /// Bytes of memory that records take, and the text that is not handed on yet.
   var heldBytes: Int {
     let keepsRecords = settings.format == .json && (wants.accessUnits || wants.groups)
-    return form.pending.count
+    return form.pendingCount + heldUnitBytes
       + (keepsRecords ? totals.accessUnits * MemoryLayout<AccessUnitRecord>.stride : 0)
   }
 
@@ -161,6 +175,7 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+    checkTracks()
     closeFindings()
   }
 }
@@ -192,21 +207,21 @@ struct UnitPlace: Equatable, Sendable {
     self.offset = offset
   }
 
-  init(_ extent: NALUnitExtent) {
-    self.init(index: nil, offset: extent.offset)
-  }
-
   init(_ unit: UnitRecord) {
     self.init(index: unit.index, offset: unit.offset)
   }
 }
 
 extension UnitRecord {
-  init(_ extent: NALUnitExtent, _ header: NALUnitHeader, index: Int) {
+  init(
+    _ extent: NALUnitExtent, _ contained: ContainedUnit?, _ header: NALUnitHeader, index: Int
+  ) {
+    let lengthSize = contained?.lengthSize ?? 0
     self.init(
-      index: index, offset: extent.offset, size: extent.size,
-      startCodeSize: extent.startCodeSize, trailingZeroBytes: extent.trailingZeroBytes,
-      refIDC: header.refIDC, type: header.type)
+      index: index, offset: contained?.offset ?? extent.offset,
+      start: contained?.start ?? extent.start, streamOffset: extent.offset, size: extent.size,
+      startCodeSize: lengthSize > 0 ? 0 : extent.startCodeSize, lengthSize: lengthSize,
+      trailingZeroBytes: extent.trailingZeroBytes, refIDC: header.refIDC, type: header.type)
   }
 }
 

@@ -85,7 +85,7 @@ func encoded(frames: Int, _ settings: EncodeSettings) throws(Problem) -> [UInt8]
     }
     samples += [UInt8](repeating: UInt8(100 + number % 50), count: width * height / 2)
   }
-  var operation = try EncodeOperation(settings, limits: Limits())
+  var operation = try EncodeOperation(settings, limits: Limits(), spoolDirectory: .test)
   var output = Output()
   var position = 0
   var step = Step.needsInput

@@ -85,7 +85,7 @@ import Testing
       "bitrate_changes=5:10", "bframes=17", "refs=0", "entropy=vlc", "open_gop=yes",
       "profile=extended", "level=7", "level=1.4", "preset=slowest", "tune=film,film", "tune=",
       "slices=-1", "threads=129", "interlaced=1", "color_range=mpeg", "colorspace=bt601",
-      "color_primaries=srgb", "color_trc=gamma24", "sar=0:1", "format=mkv",
+      "color_primaries=srgb", "color_trc=gamma24", "sar=0:1", "format=avi",
     ])
   func refusesValuesThatCannotBeUsed(query: String) {
     let problem = #expect(throws: Problem.self) { try EncodeSettings.query(query) }

@@ -221,7 +221,10 @@ struct Damage: CustomTestStringConvertible, Sendable {
   }
 
   @Test func codesAreAllCovered() {
-    let tested = Set(Self.damages.map(\.code) + ["output-order", "findings-omitted"])
+    let tested = Set(
+      Self.damages.map(\.code) + ContainerFindingTests.damages.map(\.code) + [
+        "output-order", "findings-omitted",
+      ])
     #expect(tested == Set(InspectSettings.findingCodes))
   }
 

@@ -109,6 +109,7 @@ import Testing
         case .nalUnits, .sliceHeaders, .sei: ["nal_units"]
         case .accessUnits: ["access_units"]
         case .gops: ["gops"]
+        case .container: []
         case .findings: ["findings"]
         }
       #expect(Set(members.keys) == expected.union(["source"]))

@@ -32,7 +32,8 @@ func encode(
   _ query: String, _ media: [UInt8], limits: Limits = .init(), contentLength: Int? = nil,
   blockSizes: [Int] = []
 ) throws(Problem) -> EncodeResult {
-  var operation = try EncodeOperation(.query(query), limits: limits, contentLength: contentLength)
+  var operation = try EncodeOperation(
+    .query(query), limits: limits, spoolDirectory: .test, contentLength: contentLength)
   var result = EncodeResult()
   var output = Output()
   var position = 0

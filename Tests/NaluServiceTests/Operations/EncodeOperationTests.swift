@@ -1,4 +1,5 @@
 import H264
+import Platform
 import Testing
 
 @testable import NaluService
@@ -27,7 +28,7 @@ import Testing
 
   @Test func asksForOneFrameABlock() throws {
     let settings = try EncodeSettings.query("width=66&height=50&pix_fmt=yuv422p10le")
-    let operation = try EncodeOperation(settings, limits: .init())
+    let operation = try EncodeOperation(settings, limits: .init(), spoolDirectory: .test)
     #expect(operation.blockSize == 66 * 50 * 2 * 2)
     let isExpensive = operation.isExpensive
     #expect(isExpensive)
@@ -110,7 +111,7 @@ import Testing
     limits.maxDimension = 500
     limits.maxFramePixels = 8000
     let problem = #expect(throws: Problem.self) {
-      try EncodeOperation(.query(query), limits: limits).blockSize
+      try EncodeOperation(.query(query), limits: limits, spoolDirectory: .test).blockSize
     }
     #expect(problem?.code == .dimensionsTooLarge)
     #expect(problem?.parameter == parameter)
@@ -124,7 +125,8 @@ import Testing
     let header = [UInt8]((isY4M ? "YUV4MPEG2 W16 H16 F25:1\n" : "").utf8)
     let mark = [UInt8]((isY4M ? "FRAME\n" : "").utf8)
     func stopped(_ media: [UInt8]) throws -> Counters {
-      var operation = try EncodeOperation(.query(query), limits: .init())
+      var operation = try EncodeOperation(
+        .query(query), limits: .init(), spoolDirectory: .test)
       var output = Output()
       try operation.push(Block(media))
       while try operation.step(into: &output) == .again {}
@@ -151,7 +153,7 @@ import Testing
   @Test(arguments: ["yuv420p10le", "yuv422p10le", "yuv444p10le"])
   func refusesSamplesBeyondTheBitDepth(format: String) throws {
     let query = "width=2&height=2&preset=ultrafast&pix_fmt=\(format)"
-    let size = try EncodeOperation(.query(query), limits: .init()).blockSize
+    let size = try EncodeOperation(.query(query), limits: .init(), spoolDirectory: .test).blockSize
     var media = [UInt8](repeating: 0, count: 2 * size)
     for place in stride(from: 1, to: size, by: 2) { media[place] = 3 }
     #expect(try encode(query, media).counters.framesOut == 2)

@@ -157,7 +157,7 @@ import Testing
 
   private func refusal(_ query: String) -> Problem? {
     do throws(Problem) {
-      _ = try EncodeOperation(.query(query), limits: .init())
+      _ = try EncodeOperation(.query(query), limits: .init(), spoolDirectory: .test)
       return nil
     } catch {
       return error

@@ -93,7 +93,8 @@ import Testing
   }
 
   @Test func asksForBlocksThatEndWithAFrame() throws {
-    var operation = try EncodeOperation(.query("realtime=1"), limits: .init())
+    var operation = try EncodeOperation(
+      .query("realtime=1"), limits: .init(), spoolDirectory: .test)
     var output = Output()
     var media = Self.frames(3)[...]
     var sizes: [Int] = []

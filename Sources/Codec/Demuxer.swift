@@ -1,0 +1,139 @@
+internal import CFFmpeg
+internal import Platform
+
+/// Where a demuxer reads from: bytes that are all there and do not change.
+package protocol DemuxerSource: AnyObject, Sendable {
+  var count: Int { get }
+  /// Fills the free room of `output` from `offset` on as far as there are bytes; false: they cannot
+  /// be read.
+  func read(at offset: Int, into output: inout OutputSpan<UInt8>) -> Bool
+}
+
+/// Takes a container apart, over libavformat. It opens no decoder and no file, and reads nothing
+/// but its source.
+package struct Demuxer: ~Copyable {
+  package enum Format: String, CaseIterable, Sendable {
+    /// MP4 and QuickTime, fragmented or not.
+    case mov
+    case flv
+    case mpegts
+    case matroska
+  }
+
+  package struct Settings: Equatable, Sendable {
+    /// Packets become whole frames (audio) or access units (H.264), with the times that were
+    /// missing. Else they are as the container has them: a PES packet of a transport stream may hold
+    /// several frames, and Matroska has no decoding times.
+    package var parses = false
+    /// Tracks that a container may have.
+    package var maxTracks = 100
+    /// Bytes that may be read in all, for each byte of the source: what jumps to and fro is no
+    /// media.
+    package var maxReadFactor = 8
+
+    package init() {}
+  }
+
+  private let reader: DemuxerReader
+  private let context: Owned<AVFormatContext>
+  private var known: [Track]
+  private var wanted: Set<Int>?
+
+  /// Opens the container: reads what comes before the first packet.
+  ///
+  /// - Parameters:
+  ///   - source: All bytes of it.
+  ///   - format: What it is.
+  ///   - settings: Bounds.
+  /// - Throws: `CodecError`; `isDamagedData` when the container makes no sense.
+  package init(
+    _ source: any DemuxerSource, format: Format, _ settings: Settings = Settings()
+  ) throws(CodecError) {
+    LogTarget.install()
+    guard let input = av_find_input_format(format.rawValue) else {
+      throw CodecError(function: "av_find_input_format", code: -ENOSYS)
+    }
+    let reader = try DemuxerReader(source, maxReadFactor: settings.maxReadFactor)
+    guard let allocated = avformat_alloc_context() else {
+      throw CodecError(function: "avformat_alloc_context", code: -ENOMEM)
+    }
+    allocated.pointee.pb = reader.io
+    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    if !settings.parses { allocated.pointee.flags |= AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN }
+    allocated.pointee.max_streams = Int32(clamping: settings.maxTracks)
+    allocated.pointee.io_open = refuseToOpen
+    // Frees the context when it fails.
+    var opened: UnsafeMutablePointer<AVFormatContext>? = allocated
+    try check(avformat_open_input(&opened, nil, input, nil), "avformat_open_input")
+    let context = try Owned(opened, "avformat_open_input") { context in
+      avformat_close_input(context)
+      reader.end()
+    }
+    known = try Self.tracks(of: context.pointer, from: 0)
+    self.context = context
+    self.reader = reader
+  }
+
+  /// The tracks found so far; an index into it is `Packet.track`. FLV and transport streams may
+  /// bring further ones with any packet.
+  package var tracks: [Track] { known }
+
+  /// Gives out packets of these tracks only, from now on.
+  package mutating func select(_ tracks: Set<Int>) {
+    wanted = tracks
+    applySelection()
+  }
+
+  /// The next packet of any track in the order of the container; `nil` at its end.
+  ///
+  /// - Throws: `CodecError` when the rest cannot be read; `isDamagedData` when it is at fault.
+  package mutating func next() throws(CodecError) -> Packet? {
+    let packet = try Packet()
+    while true {
+      let result = av_read_frame(context.pointer, packet.av.pointer)
+      if result == nalu_error_end_of_stream { return nil }
+      if result == nalu_error_again { continue }
+      try check(result, "av_read_frame")
+      try noteTracks()
+      if wanted?.contains(packet.track) ?? true { return packet }
+      av_packet_unref(packet.av.pointer)
+    }
+  }
+
+  private mutating func noteTracks() throws(CodecError) {
+    let count = Int(context.pointer.pointee.nb_streams)
+    guard count > known.count else { return }
+    known += try Self.tracks(of: context.pointer, from: known.count)
+    applySelection()
+  }
+
+  private static func tracks(
+    of context: UnsafeMutablePointer<AVFormatContext>, from first: Int
+  ) throws(CodecError) -> [Track] {
+    var tracks: [Track] = []
+    for index in first..<max(first, Int(context.pointee.nb_streams)) {
+      guard let stream = context.pointee.streams[index] else { break }
+      tracks.append(try Track(stream))
+    }
+    return tracks
+  }
+
+  private func applySelection() {
+    guard let wanted else { return }
+    for index in known.indices {
+      context.pointer.pointee.streams[index]?.pointee.discard =
+        wanted.contains(index) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
+    }
+  }
+}
+
+// SAFETY: libav contexts may move between threads; the unique owner rules out concurrent use.
+extension Demuxer: @unchecked Sendable {}
+
+/// libavformat reads no other file, whatever a container refers to.
+private let refuseToOpen:
+  @convention(c) (
+    UnsafeMutablePointer<AVFormatContext>?,
+    UnsafeMutablePointer<UnsafeMutablePointer<AVIOContext>?>?, UnsafePointer<CChar>?, Int32,
+    UnsafeMutablePointer<OpaquePointer?>?
+  ) -> Int32 = { _, _, _, _, _ in -EACCES }

@@ -1,0 +1,107 @@
+internal import CFFmpeg
+
+/// A piece of a track, as a container holds it: an access unit, a frame of audio.
+package struct Packet: ~Copyable {
+  let av: Owned<AVPacket>
+
+  /// An empty packet for libav to fill.
+  init() throws(CodecError) {
+    av = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
+  }
+
+  /// A packet of its own memory.
+  ///
+  /// - Parameters:
+  ///   - bytes: Its content; they are copied.
+  ///   - track: Index of the track that it belongs to.
+  /// - Throws: `CodecError` when there is no memory.
+  package init(copying bytes: Span<UInt8>, track: Int = 0) throws(CodecError) {
+    let av = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
+    guard let size = Int32(exactly: bytes.count) else {
+      throw CodecError(function: "av_new_packet", code: -EINVAL)
+    }
+    try check(av_new_packet(av.pointer, size), "av_new_packet")
+    bytes.withUnsafeBytes { source in
+      UnsafeMutableRawBufferPointer(start: av.pointer.pointee.data, count: source.count)
+        .copyMemory(from: source)
+    }
+    av.pointer.pointee.stream_index = Int32(track)
+    self.av = av
+  }
+
+  /// Index of the track that it belongs to.
+  package var track: Int {
+    get { Int(av.pointer.pointee.stream_index) }
+    set { av.pointer.pointee.stream_index = Int32(clamping: newValue) }
+  }
+
+  /// When it is shown, in units of the track's time base; `nil` where that is not said.
+  package var presentationTime: Int? {
+    get { Self.time(av.pointer.pointee.pts) }
+    set { av.pointer.pointee.pts = newValue.map(Int64.init) ?? nalu_no_pts }
+  }
+
+  /// When it is decoded, in units of the track's time base; `nil` where that is not said.
+  package var decodingTime: Int? {
+    get { Self.time(av.pointer.pointee.dts) }
+    set { av.pointer.pointee.dts = newValue.map(Int64.init) ?? nalu_no_pts }
+  }
+
+  /// How long it is shown, in units of the track's time base; 0 where that is not said.
+  package var duration: Int {
+    get { Int(av.pointer.pointee.duration) }
+    set { av.pointer.pointee.duration = Int64(newValue) }
+  }
+
+  /// Decoding may begin here.
+  package var isKeyframe: Bool {
+    get { av.pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    set { set(AV_PKT_FLAG_KEY, newValue) }
+  }
+
+  /// It is needed for what follows, and not shown itself: an edit list begins behind it.
+  package var isHidden: Bool {
+    get { av.pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    set { set(AV_PKT_FLAG_DISCARD, newValue) }
+  }
+
+  /// The first byte of it in the container, where that is known.
+  package var offset: Int? {
+    let position = av.pointer.pointee.pos
+    return position >= 0 ? Int(position) : nil
+  }
+
+  /// Its content: H.264 in Annex B form from a transport stream, else behind lengths.
+  package var bytes: Span<UInt8> {
+    @_lifetime(borrow self)
+    get {
+      let count = max(0, Int(av.pointer.pointee.size))
+      let buffer = UnsafeBufferPointer(
+        start: UnsafePointer(av.pointer.pointee.data),
+        count: av.pointer.pointee.data == nil ? 0 : count)
+      return _overrideLifetime(Span(_unsafeElements: buffer), borrowing: self)
+    }
+  }
+
+  /// A new `extradata` from here on, which FLV and MP4 allow.
+  package var newExtradata: [UInt8]? {
+    var size = 0
+    guard let data = av_packet_get_side_data(av.pointer, AV_PKT_DATA_NEW_EXTRADATA, &size) else {
+      return nil
+    }
+    return Array(UnsafeBufferPointer(start: data, count: size))
+  }
+
+  private func set(_ flag: Int32, _ isSet: Bool) {
+    if isSet {
+      av.pointer.pointee.flags |= flag
+    } else {
+      av.pointer.pointee.flags &= ~flag
+    }
+  }
+
+  private static func time(_ value: Int64) -> Int? { value == nalu_no_pts ? nil : Int(value) }
+}
+
+// SAFETY: a packet has one owner at a time, and libav's buffer references are atomic.
+extension Packet: @unchecked Sendable {}

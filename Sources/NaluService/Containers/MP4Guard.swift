@@ -1,0 +1,157 @@
+internal import Platform
+
+/// Refuses MP4 files whose tables would cost more memory than they have bytes.
+///
+/// A few bytes can say that a track has a thousand million samples. libavformat believes them, and
+/// finds tables wherever boxes are nested; so they are looked for by name, in all boxes but those
+/// of media data.
+struct MP4Guard {
+  private let maxSamples: Int
+  /// Of the track that is being read.
+  private var track = Track()
+  private var samples = 0
+  private var tracks = 0
+  /// Records that edit lists make of samples.
+  private var editedSamples = 0
+
+  private static let maxTracks = 100
+  private static let pieceSize = 256 << 10
+  /// Bytes from the name of a box on that are looked at.
+  private static let lookAhead = 20
+
+  /// What is known of a track, or of what lies outside all tracks.
+  private struct Track {
+    var samples = 0
+    /// Samples of one size, of which a table says only how many there are.
+    var uniformSamples = 0
+    var edits = 0
+    var isSound = false
+    var isOther = false
+    var timeTables = 0
+    /// Each sample lasts one unit of time.
+    var lastsUnits = false
+
+    /// libavformat keeps no record of each sample: uncompressed sound.
+    var isRecordless: Bool { isSound && !isOther && timeTables == 1 && lastsUnits }
+  }
+
+  init(_ limits: Limits) {
+    maxSamples = 3 * min(limits.maxFrames, 1 << 24)
+  }
+
+  /// Reads all boxes of the file but those of media data.
+  mutating func check(_ upload: SpooledUpload) throws(Problem) {
+    var position = 0
+    while position + 8 <= upload.count {
+      let head = upload.bytes(at: position, count: 16)
+      var size = head.number(0)
+      if size == 1 { size = head.number(8) << 32 | head.number(12) }
+      let left = upload.count - position
+      if size < 8 || size > left { size = left }
+      if head.number(4) != Name.mdat { try scan(upload, position..<position + size) }
+      position += size
+    }
+    try endTrack()
+  }
+
+  private mutating func scan(_ upload: SpooledUpload, _ range: Range<Int>) throws(Problem) {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let piece = upload.bytes(
+        at: position, count: min(Self.pieceSize + Self.lookAhead, range.upperBound - position))
+      guard piece.count > 4 else { return }
+      var name = 0
+      for index in 0..<min(piece.count, Self.pieceSize + 3) {
+        name = (name << 8 | Int(piece[index])) & 0xFFFF_FFFF
+        if index >= 3 { try look(at: name, piece, index - 3) }
+      }
+      position += Self.pieceSize
+    }
+  }
+
+  /// A box of that name may begin before `piece[start]`.
+  private mutating func look(at name: Int, _ piece: [UInt8], _ start: Int) throws(Problem) {
+    switch name {
+    case Name.trak:
+      tracks += 1
+      guard tracks <= Self.maxTracks else {
+        throw Problem(
+          .unsupportedFeature, "The file has more than \(Self.maxTracks) tracks.",
+          members: [.init("limit", Self.maxTracks)])
+      }
+      try endTrack()
+    case Name.hdlr:
+      // Version and flags, pre_defined, handler_type.
+      switch piece.number(start + 12) {
+      case Name.soun: track.isSound = true
+      case Name.vide: track.isOther = true
+      default: break
+      }
+    case Name.stts:
+      // Version and flags, entry_count, sample_count, sample_delta.
+      track.timeTables += 1
+      track.lastsUnits = piece.number(start + 8) == 1 && piece.number(start + 16) == 1
+    case Name.stsz:
+      // Version and flags, sample_size, sample_count.
+      if piece.number(start + 8) == 0 {
+        track.samples += piece.number(start + 12)
+      } else {
+        track.uniformSamples += piece.number(start + 12)
+      }
+    case Name.stz2:
+      track.samples += piece.number(start + 12)
+    case Name.trun:
+      track.samples += piece.number(start + 8)
+    case Name.elst:
+      track.edits += piece.number(start + 8)
+    case Name.cmov:
+      throw Problem(
+        .unsupportedFeature, "The movie header of the file is compressed.",
+        members: [.init("feature", "cmov")])
+    default:
+      break
+    }
+  }
+
+  private mutating func endTrack() throws(Problem) {
+    let counted = track.samples + (track.isRecordless ? 0 : track.uniformSamples)
+    let edits = track.edits
+    track = Track()
+    samples += counted
+    guard samples <= maxSamples else {
+      throw Problem(
+        .tooManyFrames, "The file says that it has more than \(maxSamples) samples.",
+        members: [.init("limit", maxSamples)])
+    }
+    let (edited, overflows) = edits.multipliedReportingOverflow(by: max(counted, 1))
+    editedSamples += overflows ? .max >> 1 : min(edited, .max >> 1)
+    guard editedSamples <= 4 * maxSamples else {
+      throw Problem(
+        .unsupportedFeature, "The edit lists of the file are too long.",
+        members: [.init("feature", "\(edits) edits")])
+    }
+  }
+
+  private enum Name {
+    static let trak = 0x7472_616B
+    static let hdlr = 0x6864_6C72
+    static let soun = 0x736F_756E
+    static let vide = 0x7669_6465
+    static let stts = 0x7374_7473
+    static let stsz = 0x7374_737A
+    static let stz2 = 0x7374_7A32
+    static let trun = 0x7472_756E
+    static let elst = 0x656C_7374
+    static let cmov = 0x636D_6F76
+    static let mdat = 0x6D64_6174
+  }
+}
+
+extension [UInt8] {
+  /// Four bytes, big-endian; what is missing counts as 0.
+  fileprivate func number(_ start: Int) -> Int {
+    var value = 0
+    for index in start..<start + 4 { value = value << 8 | (index < count ? Int(self[index]) : 0) }
+    return value
+  }
+}

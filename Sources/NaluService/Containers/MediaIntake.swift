@@ -1,0 +1,186 @@
+internal import Codec
+internal import Container
+internal import Platform
+
+/// The video of an upload, whatever it comes in: recognised, spooled, brought into the form of a
+/// byte stream (Annex B), and scanned.
+struct MediaIntake: ~Copyable, Sendable {
+  private let limits: Limits
+  private let lengthPrefix: LengthPrefixSettings
+  private let spoolDirectory: SpoolDirectory
+  private var phase = Phase.receiving
+  private var block: Block?
+  /// The first bytes, until they are enough to tell what the upload is.
+  private var head: [UInt8] = []
+  private(set) var format: MediaFormat?
+  /// The upload as it came, of a container.
+  private var container: Spool?
+  private var lengths: LengthsToStartCodes?
+  private var extraction: TrackExtraction?
+  private var scan: DecodeScan
+  private var received = 0
+
+  /// The byte stream.
+  private(set) var stream: Spool
+  /// The container, once it is complete.
+  private(set) var upload: SpooledUpload?
+  /// All tracks of the container, once the scan is over.
+  private(set) var tracks: [Track] = []
+  /// What the scan found, once it is over.
+  private(set) var index: DecodeIndex?
+
+  private enum Phase {
+    case receiving, received, extracting, finished
+  }
+
+  /// Bytes that tell what an upload is.
+  private static let headSize = 64 << 10
+
+  /// - Parameters:
+  ///   - limits: Bounds sizes and counts.
+  ///   - spoolDirectory: Where the upload waits.
+  ///   - lengthPrefix: What the client says of bare length-prefixed NAL units.
+  ///   - isForDecoder: What libavcodec would decode wrongly is refused.
+  init(
+    limits: Limits, spoolDirectory: SpoolDirectory,
+    lengthPrefix: LengthPrefixSettings = LengthPrefixSettings(), isForDecoder: Bool = true
+  ) {
+    self.lengthPrefix = lengthPrefix
+    self.limits = limits
+    self.spoolDirectory = spoolDirectory
+    stream = Spool(in: spoolDirectory)
+    scan = DecodeScan(limits: limits, isForDecoder: isForDecoder)
+  }
+
+  static var blockSize: Int { 256 << 10 }
+
+  /// Bytes of memory that the list of frames takes.
+  var heldBytes: Int { scan.heldBytes }
+
+  mutating func push(_ block: Block) {
+    self.block = block
+    received += block.count
+  }
+
+  mutating func endOfInput() throws(Problem) {
+    guard received > 0 else { throw Problem(.emptyBody, "There is nothing in the body.") }
+    phase = .received
+  }
+
+  /// The container is not needed any more.
+  mutating func dropUpload() {
+    upload = nil
+  }
+
+  /// Does one piece of the work; when finished, `index` says what there is in `stream`.
+  mutating func step() throws(Problem) -> Step {
+    switch phase {
+    case .receiving:
+      if let block = block.take() { try take(block.span) }
+      return .needsInput
+    case .received:
+      if let block = block.take() { try take(block.span) }
+      try endUpload()
+      return .again
+    case .extracting:
+      try extract()
+      return .again
+    case .finished:
+      return .finished
+    }
+  }
+
+  // MARK: The upload
+
+  private mutating func take(_ bytes: Span<UInt8>) throws(Problem) {
+    if format == nil {
+      guard head.isEmpty, bytes.count >= Self.headSize else {
+        head.append(copying: bytes)
+        if head.count >= Self.headSize { try decideByHead() }
+        return
+      }
+      try decide(by: bytes)
+    }
+    try store(bytes)
+  }
+
+  private mutating func decideByHead() throws(Problem) {
+    let bytes = head
+    head = []
+    try decide(by: bytes.span)
+    try store(bytes.span)
+  }
+
+  private mutating func decide(by bytes: Span<UInt8>) throws(Problem) {
+    let recognised = MediaFormat(head: bytes)
+    if recognised == nil || recognised == .annexB, let name = ContainerSignature.name(of: bytes) {
+      throw Problem(.unrecognisedInput, "The body is \(name), not H.264 or a container of it.")
+    }
+    try lengthPrefix.check(recognised)
+    format = lengthPrefix.isGiven ? .avcc : recognised ?? .annexB
+    switch format {
+    case .avcc:
+      lengths = LengthsToStartCodes(
+        lengthSize: lengthPrefix.lengthSize ?? LengthPrefix.size(in: bytes) ?? 4)
+      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
+      for unit in record?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
+    case .mp4, .flv, .mpegTS, .matroska:
+      container = Spool(in: spoolDirectory)
+    case .annexB, nil:
+      break
+    }
+  }
+
+  private mutating func store(_ bytes: Span<UInt8>) throws(Problem) {
+    if lengths != nil {
+      var converted: [UInt8] = []
+      converted.reserveCapacity(bytes.count)
+      lengths?.convert(bytes, into: &converted)
+      try append(converted.span)
+    } else if format?.demuxer != nil {
+      try container?.append(bytes)
+    } else {
+      try append(bytes)
+    }
+  }
+
+  /// More of the byte stream.
+  private mutating func append(_ bytes: Span<UInt8>) throws(Problem) {
+    try stream.append(bytes)
+    try scan.scan(bytes)
+  }
+
+  private mutating func endUpload() throws(Problem) {
+    if format == nil { try decideByHead() }
+    guard let format, let spool = container.take() else {
+      index = try scan.finish()
+      phase = .finished
+      return
+    }
+    let upload = SpooledUpload(spool)
+    self.upload = upload
+    extraction = try TrackExtraction(upload, format, limits)
+    phase = .extracting
+  }
+
+  // MARK: Out of a container
+
+  private mutating func extract() throws(Problem) {
+    var bytes: [UInt8] = []
+    let hasMore = try extraction?.step(into: &bytes, at: stream.count) ?? false
+    do throws(Problem) {
+      try append(bytes.span)
+      if hasMore { return }
+      index = try scan.finish()
+    } catch {
+      let timeline = extraction?.timeline
+      throw timeline?.placed(error) ?? error
+    }
+    if let description = extraction?.description {
+      index?.describe(by: description)
+      tracks = description.tracks
+    }
+    extraction = nil
+    phase = .finished
+  }
+}

@@ -1,0 +1,212 @@
+internal import Codec
+internal import Platform
+
+/// Access units and audio in, a file of one of the formats out.
+///
+/// Write samples in decoding order and take what came of them after each; after `finish`, take
+/// until `take` says that all is out. What a format patches later waits in a temporary file, so
+/// that nothing of it is out before that.
+struct MediaWriter: ~Copyable, Sendable {
+  private let format: OutputFormat
+  private var builder: SampleBuilder
+  private var muxer: Muxer?
+  private var file: Spool?
+  private var ready: [UInt8] = []
+  private var reading: FinishedFile?
+  private var isFinished = false
+  /// Seconds of a tick, by track.
+  private let ticks: [Double]
+  /// When the first sample is shown and the last one ends, in seconds.
+  private var span = (start: Double.infinity, end: -Double.infinity)
+  /// Bytes of the whole, known once it is complete; nil for what is not patched.
+  private(set) var length: Int?
+
+  /// - Parameters:
+  ///   - format: What comes out.
+  ///   - video: Its configuration is filled in here.
+  ///   - parameterSets: Those of the whole stream, as far as they are known beforehand.
+  ///   - repeatsParameterSets: Leave those in access units there, also where the format has another
+  ///     place for them.
+  ///   - audio: Further tracks, numbered from 1.
+  ///   - spoolDirectory: Where a file waits that must be complete before it is sent.
+  /// - Throws: What the format cannot hold.
+  init(
+    _ format: OutputFormat, video: MuxerTrack.Video, parameterSets: ParameterSetStore,
+    repeatsParameterSets: Bool = false, audio: [MuxerTrack] = [], spoolDirectory: SpoolDirectory
+  ) throws(Problem) {
+    let keeps = repeatsParameterSets || parameterSets.hasChanged
+    var video = video
+    if format.hasConfiguration {
+      guard let configuration = parameterSets.configuration else { throw .noConfiguration }
+      video.configuration = configuration
+      video.hasParameterSetsInBand = keeps
+    }
+    let tracks = [MuxerTrack.video(video)] + audio
+    let muxer = try Self.open(format, tracks)
+    var builder = SampleBuilder(
+      hasStartCodes: format.hasStartCodes,
+      placement: !format.hasConfiguration ? .atKeyframes : keeps ? .asTheyCome : .apart,
+      parameterSets: parameterSets)
+    builder.addsDelimiters = format == .mpegts
+    self.format = format
+    self.builder = builder
+    self.muxer = muxer
+    ticks = tracks.map { $0.timeBase.doubleValue }
+    file = format.isPatched ? Spool(in: spoolDirectory) : nil
+  }
+
+  private static func open(
+    _ format: OutputFormat, _ tracks: [MuxerTrack]
+  ) throws(Problem) -> Muxer? {
+    guard let container = format.container else {
+      guard tracks.count == 1 else { throw .cannotHold(format) }
+      return nil
+    }
+    do throws(CodecError) {
+      return try Muxer(container, tracks: tracks)
+    } catch {
+      throw .cannotHold(format)
+    }
+  }
+
+  /// Writes the next access unit.
+  mutating func write(
+    _ bytes: [UInt8], _ layout: AccessUnitLayout, _ timing: SampleTiming
+  ) throws(Problem) {
+    let sample = builder.build(bytes, layout, isKeyframe: timing.isKeyframe) ?? bytes
+    guard muxer != nil else {
+      ready += sample
+      return
+    }
+    try write(sample.span, timing, track: 0)
+  }
+
+  /// Writes the next sample of track `track`, in the form that the format wants.
+  mutating func write(
+    _ sample: Span<UInt8>, _ timing: SampleTiming, track: Int
+  ) throws(Problem) {
+    do throws(CodecError) {
+      try muxer?.write(sample, timing, track: track)
+    } catch {
+      throw .cannotTime(format)
+    }
+    span.start = min(span.start, Double(timing.presentation) * ticks[track])
+    let end = timing.presentation + timing.duration
+    span.end = max(span.end, Double(end) * ticks[track])
+    try collect()
+  }
+
+  /// No sample follows.
+  mutating func finish() throws(Problem) {
+    do throws(CodecError) { try muxer?.finish() } catch { throw .muxerFailed }
+    try collect()
+    muxer = nil
+    isFinished = true
+    guard var complete = file.take() else { return }
+    if format == .flv { try complete.correctDuration(to: span.end - span.start) }
+    let movie = format == .mp4 ? try MovieIndex(complete) : nil
+    length = movie?.length ?? complete.count
+    reading = FinishedFile(complete, movie)
+  }
+
+  /// Appends what can be put out now; true when nothing will follow.
+  mutating func take(into bytes: inout [UInt8]) throws(Problem) -> Bool {
+    if !ready.isEmpty {
+      bytes += ready
+      ready.removeAll(keepingCapacity: true)
+    }
+    guard isFinished else { return false }
+    return try reading?.read(into: &bytes) ?? true
+  }
+
+  /// Takes what the muxer put out.
+  private mutating func collect() throws(Problem) {
+    guard muxer != nil else { return }
+    var file = file.take()
+    var bytes: [UInt8] = []
+    try muxer?.takeOutput { (piece, offset) throws(Problem) in
+      if file != nil {
+        try file?.write(piece, at: offset)
+      } else {
+        bytes.append(copying: piece)
+      }
+    }
+    self.file = file.take()
+    ready += bytes
+  }
+}
+
+extension Spool {
+  /// libavformat counts the time before the first picture in.
+  fileprivate mutating func correctDuration(to seconds: Double) throws(Problem) {
+    let head = try [UInt8](capacity: min(count, 1024)) {
+      (output: inout OutputSpan<UInt8>) throws(Problem) in try read(at: 0, into: &output)
+    }
+    // The name of a number of onMetaData, and the mark that it is one.
+    let name = Array("duration".utf8) + [0]
+    let starts = 0..<max(0, head.count - name.count - 8)
+    guard let start = starts.first(where: { head[$0...].starts(with: name) }) else { return }
+    let bits = seconds.bitPattern
+    let bytes = (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * UInt64($0))) }
+    try write(bytes.span, at: start + name.count)
+  }
+}
+
+/// A complete file on its way out, an MP4 with its index put in front.
+private struct FinishedFile: ~Copyable, Sendable {
+  private let file: Spool
+  private let movie: MovieIndex?
+  private var position = 0
+
+  private static let pieceSize = 256 << 10
+
+  private let length: Int
+
+  init(_ file: consuming Spool, _ movie: MovieIndex?) {
+    length = movie?.length ?? file.count
+    self.file = file
+    self.movie = movie
+  }
+
+  /// Appends the next piece; true when it was the last.
+  mutating func read(into bytes: inout [UInt8]) throws(Problem) -> Bool {
+    let wanted = min(FinishedFile.pieceSize, length - position)
+    if let movie, position < movie.front.count {
+      let end = min(movie.front.count, position + wanted)
+      bytes += movie.front[position..<end]
+      position = end
+    } else {
+      let offset = position + (movie?.shift ?? 0)
+      try bytes.append(addingCapacity: wanted) {
+        (output: inout OutputSpan<UInt8>) throws(Problem) in
+        try file.read(at: offset, into: &output)
+      }
+      position += wanted
+    }
+    return position == length
+  }
+}
+
+extension Problem {
+  /// libavformat refused what the checks let pass; the log has its words.
+  fileprivate static var muxerFailed: Problem { Problem(.internal, "The muxer failed.") }
+
+  fileprivate static func cannotTime(_ format: OutputFormat) -> Problem {
+    Problem(
+      .unsupportedFeature, "\(format.rawValue) cannot hold times as those of the stream.",
+      parameter: "format")
+  }
+
+  fileprivate static func cannotHold(_ format: OutputFormat) -> Problem {
+    Problem(
+      .unsupportedFeature, "The tracks cannot be put into \(format.rawValue).",
+      parameter: "format")
+  }
+
+  fileprivate static var noConfiguration: Problem {
+    Problem(
+      .noParameterSets,
+      "The stream has no sequence parameter set, or more parameter sets than a configuration record "
+        + "can hold.")
+  }
+}

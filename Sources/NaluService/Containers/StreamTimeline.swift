@@ -1,0 +1,60 @@
+internal import Codec
+
+/// What a container says of the pieces that a byte stream was put together from.
+struct StreamTimeline: Sendable {
+  /// A packet of the container.
+  struct Mark: Sendable {
+    /// Its first byte in the byte stream.
+    var streamOffset: Int
+    /// Its first byte in the container, less the bytes that were put in front; `nil` where that is
+    /// not known.
+    var mediaOffset: Int?
+    /// When it is shown, in units of the time base.
+    var presentation: Int?
+    /// How long, in units of the time base; 0 where that is not said.
+    var duration: Int32
+    /// It is decoded and not shown.
+    var isHidden: Bool
+  }
+
+  /// Seconds per unit.
+  var timeBase = Rational(1, 90_000)
+  /// The earliest time of any track: where the presentation begins.
+  var origin = 0
+  /// In the order of the byte stream.
+  var marks: [Mark] = []
+  /// Bytes in front of a NAL unit are as many in the byte stream as in the container.
+  var keepsDistances = false
+
+  /// `problem` with its `offset` in the container instead of in the byte stream.
+  func placed(_ problem: Problem) -> Problem {
+    var placed = problem
+    for (index, member) in placed.members.enumerated() where member.name == "offset" {
+      guard case .integer(let offset) = member.value else { continue }
+      if let position = mediaOffset(of: offset) {
+        placed.members[index] = .init("offset", position)
+      } else {
+        placed.members.remove(at: index)
+      }
+      break
+    }
+    return placed
+  }
+
+  /// Where byte `offset` of the byte stream comes from, exactly or the packet that it is in.
+  private func mediaOffset(of offset: Int) -> Int? {
+    guard let mark = mark(at: offset), let start = marks[mark].mediaOffset else { return nil }
+    return max(0, keepsDistances ? start + offset - marks[mark].streamOffset : start)
+  }
+
+  /// The packet that byte `offset` of the byte stream is in.
+  private func mark(at offset: Int) -> Int? {
+    var low = 0
+    var high = marks.count
+    while low < high {
+      let middle = (low + high) / 2
+      if marks[middle].streamOffset <= offset { low = middle + 1 } else { high = middle }
+    }
+    return low > 0 ? low - 1 : nil
+  }
+}

@@ -1,0 +1,240 @@
+internal import Codec
+internal import Container
+internal import Platform
+
+/// Takes the H.264 track out of a container: what it gives is a byte stream (Annex B), and when its
+/// pieces are shown.
+struct TrackExtraction: ~Copyable, Sendable {
+  private let format: MediaFormat
+  private let limits: Limits
+  private var demuxer: Demuxer
+  private var lengths: LengthsToStartCodes?
+  private(set) var timeline = StreamTimeline()
+  /// The track that is taken, once there is one.
+  private var track: Int?
+  /// The earliest time of any packet, in seconds.
+  private var earliest: Double?
+  private var packetsLooked = 0
+  private var extradata: [UInt8] = []
+  private var isDamaged = false
+
+  /// Packets of all tracks that are looked at for where the presentation begins.
+  private static let lookedPackets = 200
+  /// Bytes of one step.
+  private static let stepSize = 256 << 10
+  private static let stepPackets = 1000
+
+  init(
+    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
+  ) throws(Problem) {
+    let demuxer = try Demuxer.open(upload, format, limits)
+    if format != .mpegTS, format != .flv,
+      !demuxer.tracks.contains(where: { $0.kind == .h264 })
+    {
+      throw Self.lacksVideo(format, demuxer.tracks.map(\.kind))
+    }
+    self.format = format
+    self.limits = limits
+    self.demuxer = demuxer
+  }
+
+  /// What the container says of the video, once all of it was read.
+  var description: Description {
+    let track = track.map { demuxer.tracks[$0] }
+    return Description(
+      tracks: demuxer.tracks, timeline: timeline, sampleAspectRatio: track?.sampleAspectRatio,
+      frameRate: track?.frameRate, displayMatrix: track?.displayMatrix,
+      orientation: track?.orientation ?? .upright, isDamaged: isDamaged)
+  }
+
+  struct Description: Sendable {
+    /// All that the container has.
+    var tracks: [Track]
+    var timeline: StreamTimeline
+    var sampleAspectRatio: Rational?
+    var frameRate: Rational?
+    var displayMatrix: [Int32]?
+    var orientation: Orientation
+    /// It ends before its time, or cannot be read to its end.
+    var isDamaged: Bool
+  }
+
+  /// Goes on with the next packets.
+  ///
+  /// - Parameters:
+  ///   - bytes: Gets more of the byte stream.
+  ///   - streamOffset: How much of it there is already.
+  /// - Returns: False when there is no more.
+  /// - Throws: When there is no H.264 track, or too much of it.
+  mutating func step(
+    into bytes: inout [UInt8], at streamOffset: Int
+  ) throws(Problem) -> Bool {
+    var packets = 0
+    while bytes.count < Self.stepSize, packets < Self.stepPackets {
+      packets += 1
+      guard let packet = try next() else {
+        try finish()
+        return false
+      }
+      try add(packet, at: streamOffset, to: &bytes)
+    }
+    return true
+  }
+
+  private mutating func finish() throws(Problem) {
+    guard let track else {
+      let kinds = demuxer.tracks.map(\.kind)
+      guard !kinds.contains(.h264) else {
+        throw Problem(
+          .undecodable, "The H.264 track of \(format.title) is empty, or is not there.")
+      }
+      throw Self.lacksVideo(format, kinds)
+    }
+    let base = demuxer.tracks[track].timeBase
+    timeline.timeBase = base
+    let origin = ((earliest ?? 0) / base.doubleValue).rounded()
+    timeline.origin = Int(exactly: origin) ?? 0
+  }
+
+  private mutating func next() throws(Problem) -> Packet? {
+    do throws(CodecError) {
+      return try demuxer.next()
+    } catch {
+      guard !error.isOutOfMemory else { throw .demuxerFailed }
+      // What was read so far may still be shown.
+      isDamaged = true
+      return nil
+    }
+  }
+
+  private mutating func add(
+    _ packet: borrowing Packet, at streamOffset: Int, to bytes: inout [UInt8]
+  ) throws(Problem) {
+    let index = packet.track
+    guard demuxer.tracks.indices.contains(index) else { return }
+    let kind = demuxer.tracks[index].kind
+    let timeBase = demuxer.tracks[index].timeBase
+    if track == nil, kind == .h264 { track = index }
+    note(packet, kind, timeBase)
+    guard index == track else { return }
+    guard timeline.marks.count < limits.maxNALUnits else {
+      throw Problem(
+        .tooManyNALUnits,
+        "The track has more than max_nal_units, \(limits.maxNALUnits) packets.",
+        members: [.init("limit", limits.maxNALUnits)])
+    }
+    let start = bytes.count
+    if timeline.marks.isEmpty { configure(demuxer.tracks[index].extradata, &bytes) }
+    if let changed = packet.newExtradata { configure(changed, &bytes) }
+    let first = bytes.count
+    if lengths != nil {
+      lengths?.begin()
+      lengths?.convert(packet.bytes, into: &bytes)
+    } else {
+      bytes.append(copying: packet.bytes)
+    }
+    guard bytes.count > start else { return }
+    timeline.marks.append(
+      StreamTimeline.Mark(
+        streamOffset: streamOffset + start,
+        mediaOffset: packet.offset.map { $0 - (first - start) },
+        presentation: packet.presentationTime, duration: Int32(clamping: packet.duration),
+        isHidden: packet.isHidden))
+  }
+
+  /// Finds out where the presentation begins; then the other tracks are of no use.
+  private mutating func note(_ packet: borrowing Packet, _ kind: Track.Kind, _ timeBase: Rational) {
+    guard packetsLooked < Self.lookedPackets else { return }
+    packetsLooked += 1
+    if !packet.isHidden, let time = packet.presentationTime {
+      let seconds = Double(time) * timeBase.doubleValue
+      earliest = min(earliest ?? seconds, seconds)
+    }
+    if packetsLooked >= Self.lookedPackets {
+      if let track { demuxer.select([track]) } else { packetsLooked -= 1 }
+    }
+  }
+
+  /// Parameter sets out of band: they go before what refers to them.
+  private mutating func configure(_ new: [UInt8], _ bytes: inout [UInt8]) {
+    guard new != extradata else { return }
+    extradata = new
+    guard new.first == 1, let record = AVCConfigurationRecord(parsing: new) else {
+      lengths = nil
+      bytes += new
+      return
+    }
+    lengths = LengthsToStartCodes(lengthSize: record.lengthSize)
+    timeline.keepsDistances = record.lengthSize == 4
+    for unit in record.units where !unit.bytes.isEmpty {
+      bytes += [0, 0, 0, 1]
+      bytes += unit.bytes
+    }
+  }
+
+  private static func lacksVideo(_ format: MediaFormat, _ kinds: [Track.Kind]) -> Problem {
+    guard !kinds.isEmpty else {
+      return Problem(.unrecognisedInput, "The body is \(format.title) without any track.")
+    }
+    let names = kinds.map { kind in
+      switch kind {
+      case .h264: "h264"
+      case .aac: "aac"
+      case .other("none"): "something unknown"
+      case .other(let name): name
+      }
+    }
+    let found = names.joined(separator: ", ")
+    return Problem(
+      .unsupportedFeature,
+      "The body is \(format.title) without a track of H.264; it has \(found).",
+      members: [.init("feature", found)])
+  }
+}
+
+extension Demuxer {
+  /// Opens an upload that was recognised as `format`.
+  static func open(
+    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits, parses: Bool = false
+  ) throws(Problem) -> Demuxer {
+    guard let name = format.demuxer else { throw .demuxerFailed }
+    if format == .mp4 {
+      var tables = MP4Guard(limits)
+      try tables.check(upload)
+    }
+    var settings = Demuxer.Settings()
+    settings.parses = parses
+    do throws(CodecError) {
+      return try Demuxer(upload, format: name, settings)
+    } catch {
+      throw Problem(
+        .unrecognisedInput,
+        "The body looks like \(format.title), but it is damaged or incomplete: no track can be read."
+      )
+    }
+  }
+}
+
+extension MediaFormat {
+  /// What libavformat takes it apart with; `nil` for bare streams.
+  var demuxer: Demuxer.Format? {
+    switch self {
+    case .annexB, .avcc: nil
+    case .mp4: .mov
+    case .flv: .flv
+    case .mpegTS: .mpegts
+    case .matroska: .matroska
+    }
+  }
+}
+
+extension CodecError {
+  /// There was no memory.
+  fileprivate var isOutOfMemory: Bool { code == -12 }
+}
+
+extension Problem {
+  fileprivate static var demuxerFailed: Problem {
+    Problem(.internal, "The container could not be read.")
+  }
+}

@@ -1,0 +1,126 @@
+internal import Codec
+
+/// When frames are shown.
+struct FrameTiming: Sendable {
+  /// Seconds per unit.
+  var timeBase: Rational
+  /// By the number of the frame, from the beginning of the presentation on; ascending.
+  var starts: [Int]
+  /// How long the last frame is shown.
+  var lastDuration: Int
+
+  /// When the last frame ends.
+  var end: Int { (starts.last ?? 0) + lastDuration }
+
+  /// `seconds` in units, rounded down, whatever a decimal fraction is short of.
+  func units(_ seconds: Double) -> Int {
+    let units = seconds / timeBase.doubleValue + 1e-6
+    return units.magnitude < 1e15 ? Int(units.rounded(.down)) : .max >> 1
+  }
+
+  /// The number of the frame that is shown then; of the first one before that, and beyond the last
+  /// a number that no frame has.
+  func number(at time: Int) -> Int {
+    guard time < end else { return starts.count + (time - end) / max(1, lastDuration) }
+    var low = 0
+    var high = starts.count
+    while low < high {
+      let middle = (low + high) / 2
+      if starts[middle] <= time { low = middle + 1 } else { high = middle }
+    }
+    return max(0, low - 1)
+  }
+}
+
+extension DecodeIndex {
+  /// Adds what the container says, once the frames are in order.
+  mutating func describe(by description: TrackExtraction.Description) {
+    orientation = description.orientation
+    displayMatrix = description.displayMatrix
+    sampleAspectRatio = description.sampleAspectRatio
+    isDamaged = description.isDamaged
+    if let rate = description.frameRate { frameRate = (rate.numerator, rate.denominator) }
+    let timeline = description.timeline
+    self.timeline = timeline
+    let packets = packets(of: timeline)
+    for (entry, packet) in packets.enumerated() where packet.isHidden {
+      entries[entry].flags.insert(.hidden)
+    }
+    var byOrder = [Int](repeating: 0, count: entries.count)
+    for (entry, frame) in entries.enumerated() { byOrder[frame.order] = entry }
+    hideFrames(byOrder)
+    let shown = byOrder.filter { !entries[$0].flags.contains(.hidden) }
+    timing = timing(of: shown.map { packets[$0] }, timeline)
+  }
+
+  private struct FramePacket {
+    var presentation: Int?
+    var duration = 0
+    var isHidden = false
+  }
+
+  /// What the container says of each frame.
+  private func packets(of timeline: StreamTimeline) -> [FramePacket] {
+    var packets = [FramePacket](repeating: FramePacket(), count: entries.count)
+    let marks = timeline.marks
+    var next = 0
+    for entry in entries.indices {
+      let isFirst = next < marks.count && marks[next].streamOffset <= entries[entry].offset
+      while next < marks.count, marks[next].streamOffset <= entries[entry].offset { next += 1 }
+      guard next > 0 else { continue }
+      // A packet's time is that of the first frame that begins in it (ISO/IEC 13818-1 §2.4.3.7).
+      let mark = marks[next - 1]
+      packets[entry].isHidden = mark.isHidden
+      guard isFirst else { continue }
+      packets[entry].presentation = mark.presentation
+      packets[entry].duration = Int(mark.duration)
+      // Fields may have packets of their own.
+      let end = entry + 1 < entries.count ? entries[entry + 1].offset : Int.max
+      var field = next
+      while field < marks.count, marks[field].streamOffset < end {
+        packets[entry].duration += Int(marks[field].duration)
+        field += 1
+      }
+    }
+    return packets
+  }
+
+  /// Frames that are not shown have no number.
+  private mutating func hideFrames(_ byOrder: [Int]) {
+    let isHidden = byOrder.map { entries[$0].flags.contains(.hidden) }
+    guard isHidden.contains(true) else { return }
+    let first = isHidden.firstIndex(of: false) ?? isHidden.count
+    let last = isHidden.lastIndex(of: false) ?? first
+    firstShown = first
+    shownCount = isHidden.count { !$0 }
+    if first < last, isHidden[first...last].contains(true) { isReliable = false }
+  }
+
+  /// Times of all frames, those that the container leaves out in between.
+  private func timing(
+    of packets: [FramePacket], _ timeline: StreamTimeline
+  ) -> FrameTiming? {
+    guard packets.contains(where: { $0.presentation != nil }) else { return nil }
+    let base = timeline.timeBase
+    let usual = frameRate.map { Double($0.denominator) / Double($0.numerator) / base.doubleValue }
+    var step = max(1, usual.map { $0 < 1e9 ? Int($0.rounded()) : 1 } ?? 1)
+    var starts: [Int] = []
+    starts.reserveCapacity(packets.count)
+    for packet in packets {
+      let previous = starts.last
+      var start = previous.map { $0 + step } ?? 0
+      if let time = packet.presentation {
+        start = Self.bounded(time) - Self.bounded(timeline.origin)
+      }
+      // What the pictures say of their order counts.
+      if let previous, start <= previous { start = previous + 1 }
+      if let previous { step = start - previous }
+      starts.append(start)
+    }
+    let last = packets.last?.duration ?? 0
+    return FrameTiming(timeBase: base, starts: starts, lastDuration: last > 0 ? last : step)
+  }
+
+  /// Hostile times must not overflow.
+  private static func bounded(_ time: Int) -> Int { max(-(1 << 52), min(1 << 52, time)) }
+}
