@@ -10,7 +10,7 @@ PORT ?= 8080
 SECONDS_OF_SOAK ?= 600
 
 .PHONY: help run test build lint format bench sanitize fuzz image deps openapi \
-  checks strictness overload lifecycle disconnects connections soak contract image-check
+  checks strictness overload lifecycle disconnects connections commands soak contract image-check
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -46,7 +46,7 @@ sanitize: deps ## Run the tests under the address and the thread sanitizer
 fuzz: deps ## Run every fuzz target for a bounded time
 	Fuzz/run
 
-checks: strictness overload lifecycle disconnects connections ## All of the following five, against the release binary
+checks: strictness overload lifecycle disconnects connections commands ## All of the following six, against the release binary
 
 strictness: build ## HTTP forms over raw sockets
 	Checks/strictness
@@ -62,6 +62,9 @@ disconnects: build ## A thousand clients that leave in the middle
 
 connections: build ## Two thousand open connections
 	Checks/connections
+
+commands: build ## Signals and options of the commands
+	Checks/commands
 
 soak: build ## A mix of everything for SECONDS_OF_SOAK (600)
 	Checks/soak --seconds $(SECONDS_OF_SOAK)

@@ -88,8 +88,7 @@ if Context.environment["NALU_FUZZ"] == "1" {
       .executableTarget(
         name: "\(target.name)Fuzz", dependencies: target.dependencies,
         path: "Fuzz/\(target.name)",
-        // The checks themselves are not what is to be covered, and cost half the time if they are.
-        swiftSettings: house + [.unsafeFlags(["-parse-as-library", "-sanitize-coverage=func"])]))
+        swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
   }
 }
 

@@ -124,6 +124,8 @@ struct MediaCommand {
     var result = Output()
     var bytesRead = 0
     var isEnded = false
+    /// The last block is not full.
+    var endsEarly = false
     var step = Step.needsInput
     var spare: Block?
     while step != .finished {
@@ -132,13 +134,15 @@ struct MediaCommand {
         let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
         bytesRead += filled.count
+        endsEarly = isEnded && filled.count > 0
         block = filled.count > 0 ? filled : nil
       }
       let tellsEnd = step == .needsInput && block == nil
       do throws(Problem) {
         if let block { try operation.push(block) }
         if tellsEnd {
-          if stop?.isStopped == true {
+          // Ctrl-C reaches the source of a pipe too, and its end may be seen before the signal.
+          if stop?.isStopped(within: endsEarly ? 200 : 0) == true {
             try operation.endOfStoppedInput()
           } else {
             try operation.endOfInput()

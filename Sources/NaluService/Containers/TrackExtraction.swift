@@ -147,7 +147,9 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard packetsLooked < Self.lookedPackets else { return }
     packetsLooked += 1
     if !packet.isHidden, let time = packet.presentationTime {
-      let seconds = Double(time) * timeBase.doubleValue
+      // Sound before 0 is what a decoder needs to get going, and is not heard.
+      let exact = Double(time) * timeBase.doubleValue
+      let seconds = kind == .h264 ? exact : max(0, exact)
       earliest = min(earliest ?? seconds, seconds)
     }
     if packetsLooked >= Self.lookedPackets {

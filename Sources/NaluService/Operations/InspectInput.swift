@@ -48,6 +48,8 @@ struct InspectInput: Sendable {
     _ head: Span<UInt8>, _ report: inout StreamReport
   ) throws(Problem) {
     isDecided = true
+    // Not more of it where a block has more: the blocks must make no difference.
+    let head = head.extracting(0..<min(head.count, Self.headBytes))
     let format = MediaFormat(head: head)
     try lengthPrefix.check(format)
     if lengthPrefix.isGiven || format == .avcc {

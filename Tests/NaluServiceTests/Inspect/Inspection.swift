@@ -83,7 +83,12 @@ func report(
 ) throws -> JSON {
   var settings = InspectSettings()
   change(&settings)
-  return try JSONDecoder().decode(JSON.self, from: Data(inspect(stream, settings)))
+  return try document(inspect(stream, settings))
+}
+
+/// What the bytes of a `json` report say.
+func document(_ bytes: [UInt8]) throws -> JSON {
+  try JSONDecoder().decode(JSON.self, from: Data(bytes))
 }
 
 /// The objects of the `ndjson` report.

@@ -80,10 +80,11 @@ import TestSupport
     #expect(reply.string("code") == "upload-stalled")
     #expect(reply.header("Server-Timing") != nil)
     let id = try #require(reply.header("Nalu-Job-Id"))
-    while running.log.isEmpty { usleepShortly() }
-    let line = try #require(running.log.first)
+    #expect(running.becomesIdle())
+    while !running.log.contains(where: { $0.contains(id) }) { usleepShortly() }
+    let line = try #require(running.log.first { $0.contains(id) })
     for part in [
-      "\"job\":\"\(id)\"", "\"status\":408", "\"code\":\"upload-stalled\"",
+      "\"operation\":\"inspect\"", "\"status\":408", "\"code\":\"upload-stalled\"",
       "\"outcome\":\"timed-out\"",
     ] {
       #expect(line.contains(part), "\(part) in \(line)")
