@@ -215,25 +215,6 @@ def decode_small(bench):
     return [Row(*times, "faster", 5)]
 
 
-# Remuxing.
-
-def remux(bench, is_bare):
-    film = bench.film(300)
-    words = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i"]
-    if not is_bare:
-        movie = os.path.splitext(film)[0] + ".mp4"
-        if not os.path.exists(movie):
-            run([*words, film, "-c", "copy", movie])
-        film = movie
-    warm(film)
-    out, peer_out = bench.inputs.path("nalu.mp4"), bench.inputs.path("ffmpeg.mp4")
-    nalu, peer = alternate(
-        lambda: run([bench.nalu, "remux", "--format", "mp4", film, "-o", out])[0],
-        lambda: run([*words, film, "-c", "copy", "-movflags", "faststart", peer_out])[0],
-        bench.rounds(5))
-    return [Row(nalu, peer, "faster", 1)]
-
-
 # Many small requests.
 
 def health(bench):
@@ -254,6 +235,25 @@ def inspect_crowd(bench):
         nalu, peer = alternate(lambda: request_rate(f"{address}/inspect", 64, seconds, file),
                                lambda: starts / run(["sh", "-c", loop])[0], bench.rounds(5))
     return [Row(nalu, peer, "faster", 25, "/s")]
+
+
+# Remuxing.
+
+def remux(bench, is_bare):
+    film = bench.film(300)
+    words = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i"]
+    if not is_bare:
+        movie = os.path.splitext(film)[0] + ".mp4"
+        if not os.path.exists(movie):
+            run([*words, film, "-c", "copy", movie])
+        film = movie
+    warm(film)
+    out, peer_out = bench.inputs.path("nalu.mp4"), bench.inputs.path("ffmpeg.mp4")
+    nalu, peer = alternate(
+        lambda: run([bench.nalu, "remux", "--format", "mp4", film, "-o", out])[0],
+        lambda: run([*words, film, "-c", "copy", "-movflags", "faststart", peer_out])[0],
+        bench.rounds(5))
+    return [Row(nalu, peer, "faster", 1)]
 
 
 # Memory.

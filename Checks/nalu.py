@@ -335,6 +335,18 @@ def encode(nalu, width, height, count, noisy=False, **settings):
     return result.stdout
 
 
+def remux(nalu, stream, form):
+    """The stream in a container, as the binary makes it."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(stream)
+        file.flush()
+        result = subprocess.run([nalu, "remux", "--format", form, file.name], check=False,
+                                capture_output=True)
+    if result.returncode:
+        raise Failed(f"nalu remux ended with {result.returncode}: {result.stderr.decode()}")
+    return result.stdout
+
+
 def certificate(directory):
     """A self-signed certificate for localhost and its key, as files."""
     if not shutil.which("openssl"):

@@ -4,8 +4,8 @@ internal import Synchronization
 /// Lines for standard error from threads that must not wait for whoever reads it: a full pipe holds
 /// up nobody. What cannot be written in time is left out, and counted.
 package final class ErrorLog: Sendable {
-  /// Lines that wait to be written; more are left out.
-  private static let capacity = 10_000
+  /// Bytes that wait to be written; what is more is left out.
+  private static let capacity = 8 << 20
   private let queue = DispatchQueue(label: "nalu.log")
   private let waiting = Atomic<Int>(0)
   private let omitted = Atomic<Int>(0)
@@ -17,14 +17,16 @@ package final class ErrorLog: Sendable {
   }
 
   package func write(_ line: String) {
-    guard waiting.add(1, ordering: .relaxed).newValue <= ErrorLog.capacity else {
-      waiting.subtract(1, ordering: .relaxed)
+    // With what the queue needs for a line.
+    let size = line.utf8.count + 128
+    guard waiting.add(size, ordering: .relaxed).newValue <= ErrorLog.capacity else {
+      waiting.subtract(size, ordering: .relaxed)
       omitted.add(1, ordering: .relaxed)
       return
     }
     queue.async {
       writeErrorLine(line)
-      self.waiting.subtract(1, ordering: .relaxed)
+      self.waiting.subtract(size, ordering: .relaxed)
       let omitted = self.omitted.exchange(0, ordering: .relaxed)
       if omitted > 0 { writeErrorLine(self.report(omitted)) }
     }

@@ -11,8 +11,8 @@ enum ServeCommand {
     guard arguments.operands.isEmpty else {
       throw .usage("serve takes options only, not \(quoted(arguments.operands[0])).")
     }
-    let configuration = try readConfiguration(arguments)
-    raiseDescriptorLimit()
+    var configuration = try readConfiguration(arguments)
+    configuration.fit(descriptors: raiseDescriptorLimit())
     // Before the port opens, so that a signal right after it is not lost.
     let stop = DispatchSemaphore(value: 0)
     let watch = SignalWatch([.interrupt, .terminate]) { _ in stop.signal() }

@@ -82,7 +82,7 @@ import Testing
     }
     var settings = InspectSettings()
     settings.format = .ndjson
-    var operation = InspectOperation(settings)
+    var operation = InspectOperation(settings, spoolDirectory: .test)
     let block = Block(capacity: stream.count)
     block.append(stream.span)
     try operation.push(block)
