@@ -10,10 +10,10 @@ PORT ?= 8080
 SECONDS_OF_SOAK ?= 600
 
 .PHONY: help run test build lint format bench sanitize fuzz image deps openapi \
-  checks strictness overload lifecycle disconnects connections commands soak
+  checks strictness overload lifecycle disconnects connections commands soak contract image-check
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 run: build ## Build the release binary and serve on HOST:PORT (127.0.0.1:8080)
 	@printf 'Try, from another terminal:\n  %s\n  %s\n  %s\n\n' \
@@ -68,6 +68,12 @@ commands: build ## Signals and options of the commands
 
 soak: build ## A mix of everything for SECONDS_OF_SOAK (600)
 	Checks/soak --seconds $(SECONDS_OF_SOAK)
+
+contract: build ## Compare the service with openapi.yaml, by schemathesis
+	Checks/contract
+
+image-check: ## Build the image from a clean clone and try it
+	Checks/image
 
 image: ## Build the container image, nalu:latest
 	$${CONTAINER:-docker} build -t nalu:latest .

@@ -92,10 +92,13 @@ if Context.environment["NALU_FUZZ"] == "1" {
   }
 }
 
-// What `make bench` compares uploads with.
+// What `make bench` compares uploads and small requests with.
 if Context.environment["NALU_BENCH"] == "1" {
   package.targets.append(
     .executableTarget(
       name: "BenchmarkSink", dependencies: ["HTTP", "Platform"], path: "Benchmarks/Sink",
       swiftSettings: memorySafe))
+  package.targets.append(
+    .executableTarget(
+      name: "BenchmarkPlain", dependencies: ["CMicroHTTPD"], path: "Benchmarks/Plain"))
 }

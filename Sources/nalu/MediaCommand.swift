@@ -42,9 +42,16 @@ struct MediaCommand {
       // A recording ends, and is worth keeping; work on a file is given up.
       endsInput: endpoint.name == "encode" && input.remainingSize == nil,
       leftover: output.temporaryName)
+    // A result on the terminal would run into the line.
+    let progress = ProgressLine(
+      endpoint.name, size: input.remainingSize,
+      isShown: !output.isTerminal && !arguments.isQuiet)
     let reader = BlockReader(input, until: interruption.stop)
     do throws(CommandError) {
-      let answer = try pump(reader, path, through: &operation, to: output, interruption.stop)
+      defer { progress.clear() }
+      let answer = try pump(
+        reader, path, through: &operation, to: output, interruption.stop, progress)
+      progress.clear()
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -112,9 +119,10 @@ struct MediaCommand {
 
   private func pump(
     _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
-    to output: borrowing OutputFile, _ stop: InputStop?
+    to output: borrowing OutputFile, _ stop: InputStop?, _ progress: ProgressLine
   ) throws(CommandError) -> Answer {
     var result = Output()
+    var bytesRead = 0
     var isEnded = false
     /// The last block is not full.
     var endsEarly = false
@@ -126,6 +134,7 @@ struct MediaCommand {
         let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
         endsEarly = isEnded && filled.count > 0
+        bytesRead += filled.count
         block = filled.count > 0 ? filled : nil
       }
       let tellsEnd = step == .needsInput && block == nil
@@ -144,6 +153,7 @@ struct MediaCommand {
         throw .problem(error)
       }
       if isKnownUniquelyReferenced(&block) { spare = block }
+      progress.update(bytesRead: bytesRead, counters: result.counters)
       try write(&result.bytes, to: output)
     }
     return result.answer

@@ -24,25 +24,28 @@ struct InspectInput: Sendable {
     limits = settings.containerLimits
   }
 
-  /// Reads the next bytes of the upload.
-  mutating func read(_ chunk: Span<UInt8>, into report: inout StreamReport) throws(Problem) {
-    size += chunk.count
-    if isDecided {
-      try scan(chunk, &report)
-    } else if unread.isEmpty, chunk.count >= Self.headBytes {
+  /// Reads the next bytes of the upload from `position` on, 0 at first, unless there is much of the
+  /// report to hand on; true when all are read.
+  mutating func read(
+    _ chunk: Span<UInt8>, from position: inout Int, into report: inout StreamReport
+  ) throws(Problem) -> Bool {
+    if position == 0 { size += chunk.count }
+    if isDecided { return try scan(chunk, from: &position, &report) }
+    if unread.isEmpty, chunk.count >= Self.headBytes {
       try decide(chunk, &report)
-      try scan(chunk, &report)
-    } else {
-      unread.append(copying: chunk)
-      if unread.count >= Self.headBytes { try readHead(&report) }
+      return try scan(chunk, from: &position, &report)
     }
+    unread.append(copying: chunk)
+    if unread.count >= Self.headBytes { try readHead(&report) }
+    return true
   }
 
   private mutating func readHead(_ report: inout StreamReport) throws(Problem) {
     let bytes = unread
     unread = []
     try decide(bytes.span, &report)
-    try scan(bytes.span, &report)
+    var position = 0
+    while try !scan(bytes.span, from: &position, &report) {}
   }
 
   private mutating func decide(
@@ -68,18 +71,39 @@ struct InspectInput: Sendable {
   }
 
   private mutating func scan(
-    _ chunk: Span<UInt8>, _ report: inout StreamReport
-  ) throws(Problem) {
-    guard reader == nil else {
-      try reader?.read(chunk, into: &report)
-      if reader?.hasH264 == true { report.recognition.accept() }
-      return
-    }
-    var position = 0
+    _ chunk: Span<UInt8>, from position: inout Int, _ report: inout StreamReport
+  ) throws(Problem) -> Bool {
+    if reader != nil { return try scanContainer(chunk, from: &position, &report) }
     while let unit = scanner.next(in: chunk, from: &position) {
       try add(unit, in: chunk, &report)
+      if report.form.pendingCount > Self.enough, report.recognition.isRecognised { return false }
     }
+    position = 0
+    return true
   }
+
+  private mutating func scanContainer(
+    _ chunk: Span<UInt8>, from position: inout Int, _ report: inout StreamReport
+  ) throws(Problem) -> Bool {
+    while position < chunk.count {
+      let end = min(chunk.count, position + Self.pieceBytes)
+      try reader?.read(chunk.extracting(position..<end), into: &report)
+      if reader?.hasH264 == true { report.recognition.accept() }
+      position = end
+      if report.form.pendingCount > Self.enough, report.recognition.isRecognised,
+        end < chunk.count
+      {
+        return false
+      }
+    }
+    position = 0
+    return true
+  }
+
+  /// A container is read in pieces of so many bytes.
+  private static let pieceBytes = 64 << 10
+  /// Bytes of a report after which a step ends: tiny NAL units make hundreds of times as many.
+  private static let enough = 1 << 20
 
   private mutating func add(
     _ unit: NALUnitExtent, in chunk: Span<UInt8>, _ report: inout StreamReport

@@ -105,6 +105,19 @@ import TestSupport
     }
   }
 
+  /// Names and values are the client's: neither ends a string or a line of the log.
+  @Test func aClientCannotForgeTheLog() throws {
+    let running = try RunningService()
+    _ = running.request(
+      "POST", "/inspect?%22%0A%7B%22job%22:=%22%0D%0A%5C", headers: ["X-Request-Id: \"\\"],
+      body: [1])
+    while running.log.isEmpty { usleepShortly() }
+    let line = try #require(running.log.first)
+    #expect(!line.contains { $0.isNewline })
+    #expect(line.contains(#""parameters":{"\"\n{\"job\":":"\"\r\n\\"}"#))
+    #expect(line.contains(#""request_id":"\"\\""#))
+  }
+
   @Test func logsWhatTheCodecLibrariesSayUnderTheIDOfTheJob() throws {
     let running = try RunningService { $0.codecLog = .info }
     let frames = movingFrames(width: 32, height: 32, count: 2)
