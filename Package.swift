@@ -84,6 +84,11 @@ if Context.environment["NALU_FUZZ"] == "1" {
     .executableTarget(
       name: "DecodeFuzz", dependencies: ["NaluService", "Codec", "Platform"], path: "Fuzz/Decode",
       swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
+  package.targets.append(
+    .executableTarget(
+      name: "ContainerFuzz", dependencies: ["NaluService", "Codec", "Platform"],
+      path: "Fuzz/Container",
+      swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
 }
 
 // What `make bench` compares uploads with.

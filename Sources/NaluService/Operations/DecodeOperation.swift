@@ -147,7 +147,7 @@ extension DecodeSettings {
 }
 
 extension Problem {
-  fileprivate static func nothingToShow(errors: Int, skipped: Int) -> Problem {
+  static func nothingToShow(errors: Int, skipped: Int) -> Problem {
     let reason =
       skipped > 0
       ? "\(skipped) precede the first IDR picture or completed recovery point"

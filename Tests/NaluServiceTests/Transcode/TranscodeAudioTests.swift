@@ -1,0 +1,106 @@
+import Codec
+import Testing
+
+@testable import NaluService
+
+@Suite struct TranscodeAudioTests {
+  /// 45 frames at 25 a second, and 78 of sound.
+  private func file(_ format: String = "flv") throws -> [UInt8] {
+    var tags = FLVTags(try ContainerFile.make(.flv))
+    tags.addSound(count: 78)
+    let flv = tags.bytes
+    return format == "flv" ? flv : try transcode("preset=ultrafast&format=\(format)", flv).bytes
+  }
+
+  private struct Sound {
+    var times: [Int]
+    var numbers: [Int]
+  }
+
+  private func sound(_ file: [UInt8], _ format: Demuxer.Format) throws -> Sound {
+    let frames = try packets(of: file, format).filter { $0.track == 1 }
+    // In a transport stream each has a header of seven bytes.
+    let header = format == .mpegts ? 7 : 0
+    return Sound(times: frames.map(\.time), numbers: frames.map { Int($0.bytes[header + 1]) })
+  }
+
+  private static let outputs: [(OutputFormat, Demuxer.Format)] = [
+    (.mp4, .mov), (.fmp4, .mov), (.mkv, .matroska), (.flv, .flv), (.mpegts, .mpegts),
+  ]
+
+  private func time(_ frame: Int) -> Int { Int((Double(frame) * 1024_000 / 44_100).rounded()) }
+
+  @Test(arguments: outputs)
+  func soundGoesAlongInTime(format: OutputFormat, demuxer: Demuxer.Format) throws {
+    let result = try transcode("preset=ultrafast&format=\(format.rawValue)", file())
+    let copied = try sound(result.bytes, demuxer)
+    #expect(copied.numbers == Array(0..<78))
+    let video = try packets(of: result.bytes, demuxer).filter { $0.track == 0 }.map(\.time)
+    let delay = try #require(video.min())
+    for (frame, time) in copied.times.enumerated() {
+      #expect(abs(time - delay - self.time(frame)) <= 1)
+    }
+  }
+
+  @Test(arguments: ["mp4", "mkv", "mpegts"])
+  func soundComesOutOfEveryContainer(format: String) throws {
+    let result = try transcode("preset=ultrafast&format=mp4", file(format))
+    let copied = try sound(result.bytes, .mov)
+    #expect(copied.numbers == Array(0..<78))
+    for (frame, time) in copied.times.enumerated() { #expect(abs(time - self.time(frame)) <= 1) }
+  }
+
+  /// From 0.4 s on, frame 17.2 of the sound; for half a second.
+  @Test func soundIsCutLikeThePictures() throws {
+    let result = try transcode("preset=ultrafast&format=mp4&start=0.4&duration=0.5", file())
+    let copied = try sound(result.bytes, .mov)
+    #expect(copied.numbers == Array(18..<39))
+    for (frame, time) in zip(18..., copied.times) {
+      #expect(abs(time - (self.time(frame) - 400)) <= 1)
+    }
+  }
+
+  @Test func soundIsLeftOutWhenItIsNotWanted() throws {
+    let result = try transcode("preset=ultrafast&format=mp4&audio=none", file())
+    #expect(try packets(of: result.bytes, .mov).allSatisfy { $0.track == 0 })
+    let bare = try transcode("preset=ultrafast", file())
+    #expect(try digests(bare.bytes).count == 45)
+  }
+
+  @Test func soundThatIsNoAACIsNamed() throws {
+    var tags = FLVTags(try ContainerFile.make(.flv, frames: 5))
+    tags.addSound(count: 3)
+    for index in tags.tags.indices where tags.tags[index].type == 8 {
+      tags.tags[index].data = [0x2F] + Array(repeating: 0x5A, count: 40)
+    }
+    let result = try transcode("preset=ultrafast&format=mp4", tags.bytes)
+    #expect(result.header("Nalu-Note")?.contains("mp3") == true)
+    #expect(try packets(of: result.bytes, .mov).count == 5)
+  }
+
+  @Test(
+    arguments: [
+      ([0x12, 0x10], 44_100, 2), ([0x11, 0x88], 48_000, 1),
+      ([0x13, 0x90, 0x56, 0xE5, 0xA0], 22_050, 2),
+      ([0x17, 0x80, 0x5D, 0xC0, 0x10], 48_000, 2),
+    ] as [([UInt8], Int, Int)])
+  func anAudioSpecificConfigIsRead(bytes: [UInt8], rate: Int, channels: Int) {
+    let configuration = AACConfiguration(audioSpecificConfig: bytes)
+    #expect(configuration?.sampleRate == rate)
+    #expect(configuration?.channels == channels)
+    for count in 0..<2 {
+      #expect(AACConfiguration(audioSpecificConfig: Array(bytes[..<count])) == nil)
+    }
+  }
+
+  /// AAC LC, 44100 Hz, stereo.
+  @Test func anADTSHeaderIsRead() {
+    let header: [UInt8] = [0xFF, 0xF1, 0x50, 0x80, 0x04, 0x1F, 0xFC, 0x21]
+    let configuration = AACConfiguration(adtsFrame: header.span)
+    #expect(configuration == AACConfiguration(audioSpecificConfig: [0x12, 0x10]))
+    #expect(AACConfiguration.adtsHeaderSize(header.span) == 7)
+    let protected: [UInt8] = [0xFF, 0xF0, 0x50, 0x80, 0x04, 0x1F, 0xFC, 0x21, 0x22, 0x23]
+    #expect(AACConfiguration.adtsHeaderSize(protected.span) == 9)
+    #expect(AACConfiguration(adtsFrame: [UInt8](repeating: 0xFF, count: 9).span) == nil)
+  }
+}
