@@ -3,7 +3,7 @@ SHELL := /bin/bash
 .DEFAULT_GOAL := help
 BUILD := swift build --explicit-target-dependency-import-check error
 PACKAGES := libmicrohttpd-dev libavcodec-dev libavformat-dev libavutil-dev libswscale-dev \
-  libarchive-dev libdeflate-dev pkg-config
+  libarchive-dev libisal-dev pkg-config
 HOST ?= 127.0.0.1
 PORT ?= 8080
 

@@ -81,6 +81,16 @@ def inspect(bench, megabytes, wanted, *options):
     return [Row(nalu, peer, "faster", wanted)]
 
 
+def inspect_mp4(bench, megabytes, wanted):
+    file = bench.inputs.long_mp4((megabytes // 10 if bench.quick else megabytes) * MB)
+    warm(file)
+    nalu, peer = alternate(
+        lambda: run([bench.nalu, "inspect", file])[0],
+        lambda: run(["ffprobe", "-v", "error", "-show_packets", "-of", "json", file])[0],
+        bench.rounds(5))
+    return [Row(nalu, peer, "faster", wanted)]
+
+
 def inspect_upload(bench):
     file = bench.film(375)
     with bench.serve() as (address, _), bench.discard() as (sink, _):
@@ -221,6 +231,25 @@ def transcode(bench, preset, frames):
     return [Row(nalu, other, "faster", 0.97)]
 
 
+# Remuxing.
+
+def remux(bench, is_bare):
+    film = bench.film(300)
+    words = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-i"]
+    if not is_bare:
+        movie = os.path.splitext(film)[0] + ".mp4"
+        if not os.path.exists(movie):
+            run([*words, film, "-c", "copy", movie])
+        film = movie
+    warm(film)
+    out, peer_out = bench.inputs.path("nalu.mp4"), bench.inputs.path("ffmpeg.mp4")
+    nalu, peer = alternate(
+        lambda: run([bench.nalu, "remux", "--format", "mp4", film, "-o", out])[0],
+        lambda: run([*words, film, "-c", "copy", "-movflags", "faststart", peer_out])[0],
+        bench.rounds(5))
+    return [Row(nalu, peer, "faster", 1)]
+
+
 # Memory.
 
 def memory_encode(bench):
@@ -251,6 +280,7 @@ def memory_json(bench):
 CASES = {
     "inspect-375MB": lambda bench: inspect(bench, 375, 4),
     "inspect-1500MB": lambda bench: inspect(bench, 1500, 6),
+    "inspect-mp4": lambda bench: inspect_mp4(bench, 300, 3),
     "inspect-all": lambda bench: inspect(bench, 375, 3, "--include", "all"),
     "inspect-upload": inspect_upload,
     "inspect-small": inspect_small,
@@ -266,6 +296,8 @@ CASES = {
     "decode-small": decode_small,
     "transcode-ultrafast": lambda bench: transcode(bench, "ultrafast", 250),
     "transcode-medium": lambda bench: transcode(bench, "medium", 60),
+    "remux-bare": lambda bench: remux(bench, is_bare=True),
+    "remux-mp4": lambda bench: remux(bench, is_bare=False),
     "memory-encode": memory_encode,
     "memory-ndjson": memory_ndjson,
     "memory-json": memory_json,

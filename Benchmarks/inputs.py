@@ -58,6 +58,20 @@ class Inputs:
         os.rename(path + ".part", path)
         return path
 
+    def long_mp4(self, size):
+        """The same film in an MP4 file whose index comes first."""
+        return self.rewrapped(self.long_film(size), "mp4", "-movflags", "+faststart")
+
+    def rewrapped(self, file, extension, *options):
+        """The pictures of an Annex B file in a container."""
+        path = f"{os.path.splitext(file)[0]}.{extension}"
+        if not os.path.exists(path):
+            part = f"{path}.part.{extension}"
+            subprocess.run(["ffmpeg", "-nostdin", "-v", "error", "-y", "-r", "25", "-i", file,
+                            "-c", "copy", *options, part], check=True)
+            os.rename(part, path)
+        return path
+
     def many_units(self, count):
         """Parameter sets and then slices of a few bytes, `count` NAL units in all."""
         path = self.path(f"units-{count}.h264")

@@ -1,19 +1,14 @@
-internal import Codec
 internal import NaluService
 internal import Platform
 
-/// libFuzzer's entry: the first byte chooses the settings, the rest is a file, decoded and encoded
-/// anew with the whole operation under small limits.
+/// libFuzzer's entry: the first byte chooses the form of the report and how the upload is cut, the
+/// rest is inspected with the whole operation under small limits.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzContainer(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard count > 1 else { return 0 }
   let input = [UInt8](UnsafeBufferPointer(start: start, count: count))
-  var limits = Limits()
-  limits.maxFramePixels = 256 * 256
-  limits.maxFrames = 40
-  limits.maxNALUnits = 1000
   do throws(Problem) {
-    try transcode(input, limits)
+    try inspect(input)
   } catch {
     // An error of the client's making is a good end; one of ours is not.
     precondition(error.code != .internal, error.detail)
@@ -21,17 +16,17 @@ public func fuzzContainer(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt 
   return 0
 }
 
-private func transcode(_ input: [UInt8], _ limits: Limits) throws(Problem) {
-  var operation = try TranscodeOperation(
-    settings(input[0]), limits: limits,
-    spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 1 << 24))
+private func inspect(_ input: [UInt8]) throws(Problem) {
+  var operation = InspectOperation(
+    settings(input[0]), spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 1 << 24))
   var output = Output()
   var position = 1
   var step = Step.needsInput
   var steps = 0
   while step != .finished {
     if step == .needsInput {
-      let end = min(position + operation.blockSize, input.count)
+      // Pieces of different sizes must not make a difference.
+      let end = min(position + 1 + Int(input[0]) * 16, input.count)
       if position < end {
         let block = Block(capacity: end - position)
         block.append(input.span.extracting(position..<end))
@@ -42,21 +37,21 @@ private func transcode(_ input: [UInt8], _ limits: Limits) throws(Problem) {
       }
     }
     step = try operation.step(into: &output)
+    // A few bytes of input must not become a flood.
+    precondition(output.bytes.count < 1 << 24, "a step wrote \(output.bytes.count) bytes")
     output.bytes.removeAll(keepingCapacity: true)
     steps += 1
     precondition(steps < 10_000 + input.count, "the operation does not come to an end")
   }
-  precondition(output.counters.framesOut > 0)
 }
 
-private func settings(_ choice: UInt8) -> TranscodeSettings {
-  var settings = TranscodeSettings()
-  settings.encode.preset = .ultrafast
-  settings.encode.threads = 1
-  settings.encode.format = OutputFormat.allCases[Int(choice) % OutputFormat.allCases.count]
-  settings.frameRate = choice & 0x20 == 0 ? nil : Rational(10)
-  settings.start = choice & 0x40 == 0 ? nil : 0.1
-  settings.duration = choice & 0x80 == 0 ? nil : 0.2
-  settings.width = choice & 0x11 == 0x11 ? 48 : nil
+private func settings(_ choice: UInt8) -> InspectSettings {
+  var settings = InspectSettings()
+  settings.format = InspectSettings.Format.allCases[Int(choice) % 3]
+  settings.include = Set(InspectSettings.Section.allCases)
+  settings.maxNALUnits = 10_000
+  settings.containerLimits.maxTableBytes = 1 << 16
+  settings.containerLimits.maxTracks = 8
+  if choice == 250 { settings.lengthPrefix.lengthSize = 2 }
   return settings
 }

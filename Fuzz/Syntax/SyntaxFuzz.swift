@@ -25,6 +25,9 @@ public func fuzzSyntax(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     fuzz(payload) { reader throws(SyntaxError) in
       try SupplementalUnits.parseSequenceParameterSetExtension(&reader)
     }
+    fuzz(payload) { reader throws(SyntaxError) in
+      try DepthSyntax.parseParameterSet(&reader)
+    }
     let prefix: [UInt8] = [0x6E, 0x80, 0x00, 0x07]
     fuzz(payload) { reader throws(SyntaxError) in
       try SupplementalUnits.parsePrefix(&reader, unit: NALUnitHeader(prefix.span))

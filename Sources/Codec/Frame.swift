@@ -11,6 +11,16 @@ package struct Frame: ~Copyable {
     av = try Owned(av_frame_alloc(), "av_frame_alloc") { av_frame_free($0) }
   }
 
+  /// A picture with memory of its own, whose samples are not set.
+  init(_ format: AVPixelFormat, width: Int, height: Int) throws(CodecError) {
+    let av = try Owned(av_frame_alloc(), "av_frame_alloc") { av_frame_free($0) }
+    av.pointer.pointee.format = format.rawValue
+    av.pointer.pointee.width = Int32(width)
+    av.pointer.pointee.height = Int32(height)
+    try check(av_frame_get_buffer(av.pointer, 0), "av_frame_get_buffer")
+    self.av = av
+  }
+
   /// A picture over the bytes of `block`, without a copy.
   ///
   /// - Parameters:

@@ -155,7 +155,7 @@ private final class ImageLane {
     return switch (presentation.isMonochrome, frame.bitDepth > 8) {
     case (true, false): AV_PIX_FMT_GRAY8
     case (true, true): AV_PIX_FMT_GRAY16BE
-    case (false, false): AV_PIX_FMT_RGB24
+    case (false, false): presentation.orientation == .upright ? AV_PIX_FMT_GBRP : AV_PIX_FMT_RGB24
     case (false, true): AV_PIX_FMT_RGB48BE
     }
   }

@@ -7,6 +7,8 @@ internal import CFFmpeg
 package struct PixelConverter: ~Copyable {
   private var scaler: Scaler?
   private let flags: Int32
+  /// Memory for a picture in GBRP: asking the system for it anew takes as long as filling it.
+  private var canvas: Frame?
 
   package init() {
     self.init(flags: SWS_BICUBIC | SWS_ACCURATE_RND | SWS_FULL_CHR_H_INT | SWS_FULL_CHR_H_INP)
@@ -64,6 +66,7 @@ package struct PixelConverter: ~Copyable {
     return turned
   }
 
+  /// - Returns: The picture. Its samples lie where the next conversion writes when `format` is GBRP.
   mutating func convert(
     _ frame: borrowing Frame, to format: AVPixelFormat, coding: ColorCoding, width: Int, height: Int
   ) throws(CodecError) -> Frame {
@@ -87,7 +90,9 @@ package struct PixelConverter: ~Copyable {
       scaler = nil
       scaler = try Scaler(plan)
     }
-    let result = try Frame()
+    let result =
+      try scaledFormat == AV_PIX_FMT_GBRP
+      ? drawn(scaledFormat, width: width, height: height) : Frame()
     try check(av_frame_copy_props(result.av.pointer, source), "av_frame_copy_props")
     result.av.pointer.pointee.crop_left = 0
     result.av.pointer.pointee.crop_right = 0
@@ -99,31 +104,52 @@ package struct PixelConverter: ~Copyable {
     return passesPlanes ? try Self.packed(result) : result
   }
 
+  /// A picture whose samples lie in the canvas, which is made anew when it does not fit.
+  private mutating func drawn(_ format: AVPixelFormat, width: Int, height: Int) throws(CodecError)
+    -> Frame
+  {
+    if let kept = canvas.take() {
+      let fits =
+        kept.av.pointer.pointee.format == format.rawValue && kept.width == width
+        && kept.height == height
+      if fits { return try lend(kept) }
+    }
+    return try lend(Frame(format, width: width, height: height))
+  }
+
+  /// Keeps a picture as the canvas; another one over the same samples.
+  private mutating func lend(_ kept: consuming Frame) throws(CodecError) -> Frame {
+    let result = try Frame()
+    try check(av_frame_ref(result.av.pointer, kept.av.pointer), "av_frame_ref")
+    canvas = consume kept
+    return result
+  }
+
   /// A picture in GBRP as one in RGB24.
   private static func packed(_ picture: borrowing Frame) throws(CodecError) -> Frame {
     let source = picture.av.pointer
-    let result = try Frame()
-    let target = result.av.pointer
-    try check(av_frame_copy_props(target, source), "av_frame_copy_props")
-    target.pointee.format = AV_PIX_FMT_RGB24.rawValue
-    target.pointee.width = source.pointee.width
-    target.pointee.height = source.pointee.height
-    try check(av_frame_get_buffer(target, 0), "av_frame_get_buffer")
-    guard let green = source.plane(0), let blue = source.plane(1), let red = source.plane(2),
-      let rgb = target.plane(0)
-    else { return result }
-    for row in 0..<Int(source.pointee.height) {
-      let (r, g, b) = (
-        red + row * source.stride(2), green + row * source.stride(0), blue + row * source.stride(1)
-      )
-      let output = rgb + row * target.stride(0)
-      for column in 0..<Int(source.pointee.width) {
-        output[3 &* column] = r[column]
-        output[3 &* column &+ 1] = g[column]
-        output[3 &* column &+ 2] = b[column]
-      }
+    let result = try Frame(AV_PIX_FMT_RGB24, width: picture.width, height: picture.height)
+    try check(av_frame_copy_props(result.av.pointer, source), "av_frame_copy_props")
+    if let rgb = result.av.pointer.plane(0) {
+      source.packPixels(into: rgb, stride: result.av.pointer.stride(0))
     }
     return result
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == AVFrame {
+  /// Writes the rows of a picture in GBRP as red, green and blue by turns.
+  func packPixels(into output: UnsafeMutablePointer<UInt8>, stride outputStride: Int) {
+    guard let green = plane(0), let blue = plane(1), let red = plane(2) else { return }
+    for row in 0..<Int(pointee.height) {
+      let (r, g, b) = (red + row * stride(2), green + row * stride(0), blue + row * stride(1))
+      let target = output + row * outputStride
+      for column in 0..<Int(pointee.width) {
+        target[3 &* column] = r[column]
+        target[3 &* column &+ 1] = g[column]
+        target[3 &* column &+ 2] = b[column]
+      }
+    }
   }
 }
 

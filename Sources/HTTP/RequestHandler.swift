@@ -17,13 +17,19 @@ package enum Disposition: Sendable {
   case receive(any Upload)
 }
 
-/// Where a body goes; of `multipart/form-data`, the content of its one file part.
+/// Where a body goes; of `multipart/form-data`, the content of its file part, or of its two.
 ///
 /// All calls come from one I/O thread, and must not block.
 package protocol Upload: AnyObject, Sendable {
   /// Takes all of `bytes` and returns true, or takes nothing and returns false: the same bytes
   /// are offered again after `Exchange.resumeUpload()`. Not called after `Exchange.respond`.
   func receive(_ bytes: Span<UInt8>) -> Bool
+
+  /// The name of a second file part that the form may have; nil: there must be one only.
+  var secondPartName: String? { get }
+
+  /// As `receive`, with the content of the second part.
+  func receiveSecond(_ bytes: Span<UInt8>) -> Bool
 
   /// The body is complete. Not called after `Exchange.respond`.
   func endOfUpload()
@@ -33,6 +39,12 @@ package protocol Upload: AnyObject, Sendable {
 
   /// Nothing more will be asked of this exchange. Called exactly once, last.
   func ended(_ outcome: Outcome)
+}
+
+extension Upload {
+  package var secondPartName: String? { nil }
+
+  package func receiveSecond(_ bytes: Span<UInt8>) -> Bool { true }
 }
 
 /// How an exchange ended.

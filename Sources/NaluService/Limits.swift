@@ -13,6 +13,8 @@ package struct Limits: Equatable, Sendable {
   package var maxOutput = 64 * gibi
   /// NAL units that one job keeps records of.
   package var maxNALUnits = 1_000_000
+  /// Bytes of sample tables and fragment runs of one MP4 file in memory.
+  package var maxSampleTables = 64 * mebi
   /// Seconds that a job may take, waiting for its client not counted.
   package var jobTimeout = 3600
   /// Temporary files of all jobs together, in bytes.
@@ -46,6 +48,7 @@ package struct Limits: Equatable, Sendable {
     limits.maxFrames = .max
     limits.maxOutput = .max
     limits.maxNALUnits = 100_000_000
+    limits.maxSampleTables = 4 * gibi
     limits.jobTimeout = .max
     limits.maxSpool = .max
     limits.maxThreads = processors

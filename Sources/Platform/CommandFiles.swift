@@ -22,20 +22,40 @@ package struct InputFile: ~Copyable {
   /// Bytes from the current position to the end, where that can be known: of a regular file.
   package var remainingSize: Int? {
     var status = stat()
+    guard let position, fstat(descriptor, &status) == 0 else { return nil }
+    return max(0, Int(status.st_size) - position)
+  }
+
+  /// The current position in a regular file.
+  var position: Int? {
+    var status = stat()
     guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
     let position = lseek(descriptor, 0, SEEK_CUR)
-    return position < 0 ? nil : max(0, Int(status.st_size) - Int(position))
+    return position < 0 ? nil : Int(position)
   }
 
   /// Fills the free room of `block`, waiting for more as long as there may be more; a block that is
   /// not full afterwards is the last.
   package borrowing func fill(_ block: Block) throws(SystemError) {
+    let descriptor = descriptor
+    try fill(block) { read(descriptor, $0.baseAddress, $0.count) }
+  }
+
+  /// Fills the free room of `block` from that position of a regular file.
+  borrowing func fill(_ block: Block, at position: Int) throws(SystemError) {
+    let descriptor = descriptor
+    let start = position - block.count
+    try fill(block) { pread(descriptor, $0.baseAddress, $0.count, off_t(start + block.count)) }
+  }
+
+  private borrowing func fill(
+    _ block: Block, _ read: (UnsafeMutableRawBufferPointer) -> Int
+  ) throws(SystemError) {
     var isAtEnd = false
     while !block.isFull, !isAtEnd {
-      let descriptor = descriptor
       try block.append { (room) throws(SystemError) in
         while true {
-          let count = read(descriptor, room.baseAddress, room.count)
+          let count = read(room)
           if count < 0, errno == EINTR { continue }
           guard count >= 0 else { throw SystemError("read") }
           isAtEnd = count == 0

@@ -14,7 +14,7 @@ enum Help {
 
   private static var overview: String {
     let commands = MediaEndpoint.all.map { endpoint in
-      "  \(pad("nalu \(endpoint.name) [FILE|-] [-o FILE]", to: 34)) \(endpoint.summary)"
+      "  \(pad("nalu \(endpoint.name) \(files(of: endpoint)) [-o FILE]", to: 34)) \(endpoint.summary)"
     }
     return """
       Nalu \(Version.nalu): H.264 over HTTP.
@@ -31,15 +31,22 @@ enum Help {
 
   private static func page(of endpoint: MediaEndpoint) -> String {
     var lines = [
-      "nalu \(endpoint.name) [--parameter value …] [FILE|-] [-o FILE]", "",
+      "nalu \(endpoint.name) [--parameter value …] \(files(of: endpoint)) [-o FILE]", "",
       "\(endpoint.summary) Input: \(endpoint.input)", "",
     ]
+    if let part = endpoint.secondPart {
+      lines += ["\(part.name.uppercased()): \(part.meaning)", ""]
+    }
     for parameter in endpoint.parameters {
       lines += entry(
         "--\(parameter.name)", parameter.help, parameter.expectation, parameter.defaultText)
     }
     lines += entry("-o FILE", "Where the result goes.", "a file name", "standard output")
     return lines.joined(separator: "\n")
+  }
+
+  private static func files(of endpoint: MediaEndpoint) -> String {
+    endpoint.secondPart.map { "[FILE|- [\($0.name.uppercased())]]" } ?? "[FILE|-]"
   }
 
   private static var serve: String {

@@ -1,7 +1,7 @@
 internal import NaluService
 internal import Platform
 
-/// `nalu inspect|encode|decode [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
+/// `nalu inspect|encode|decode|remux [--parameter value …] [FILE|-] [-o FILE]`: an operation in this
 /// process, without the work queue: read a block, step, write.
 struct MediaCommand {
   let endpoint: MediaEndpoint
@@ -10,8 +10,11 @@ struct MediaCommand {
   func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
     let arguments = try Arguments(words)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
-    guard arguments.operands.count <= 1 else {
-      throw .usage("\(endpoint.name) takes one file, not \(arguments.operands.count).")
+    let files = endpoint.secondPart == nil ? 1 : 2
+    guard arguments.operands.count <= files else {
+      throw .usage(
+        "\(endpoint.name) takes \(files == 1 ? "one file" : "two files"), not "
+          + "\(arguments.operands.count).")
     }
     let path = arguments.operands.first ?? "-"
     let input: InputFile
@@ -23,6 +26,7 @@ struct MediaCommand {
       throw .usage(error.detail)
     }
     var operation = try makeOperation(values, contentLength: input.remainingSize)
+    if arguments.operands.count == 2 { try pushSecond(arguments.operands[1], to: &operation) }
     let output: OutputFile
     do throws(SystemError) {
       output = try OutputFile(path: arguments.output)
@@ -33,7 +37,7 @@ struct MediaCommand {
       throw .usage("The result is not text; name a file with -o, or write into a pipe.")
     }
     do throws(CommandError) {
-      let answer = try pump(input, path, through: &operation, to: output)
+      let answer = try pump(BlockReader(input), path, through: &operation, to: output)
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -76,9 +80,23 @@ struct MediaCommand {
     }
   }
 
+  /// Hands over the file that goes beside the media.
+  private func pushSecond(
+    _ path: String, to operation: inout any Operation & ~Copyable
+  ) throws(CommandError) {
+    let file: InputFile
+    do throws(SystemError) { file = try InputFile(path: path) } catch { throw .file(path, error) }
+    var isEnded = false
+    while !isEnded {
+      let block = try fill(nil, operation.blockSize, from: file, path)
+      isEnded = !block.isFull
+      guard block.count > 0 else { return }
+      do throws(Problem) { try operation.pushSecond(block) } catch { throw .problem(error) }
+    }
+  }
+
   private func pump(
-    _ input: borrowing InputFile, _ path: String,
-    through operation: inout any Operation & ~Copyable,
+    _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
     to output: borrowing OutputFile
   ) throws(CommandError) -> Answer {
     var result = Output()
@@ -88,7 +106,7 @@ struct MediaCommand {
     while step != .finished {
       var block: Block?
       if step == .needsInput, !isEnded {
-        let filled = try fill(spare.take(), operation.blockSize, from: input, path)
+        let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
         block = filled.count > 0 ? filled : nil
       }
@@ -106,18 +124,14 @@ struct MediaCommand {
     return result.answer
   }
 
-  /// The next block of input, in the memory of an earlier one where that fits.
-  private func fill(
-    _ spare: Block?, _ size: Int, from input: borrowing InputFile, _ path: String
+  private func next(
+    _ size: Int, _ spare: Block?, from input: BlockReader, _ path: String
   ) throws(CommandError) -> Block {
-    let block = spare?.capacity == size ? spare ?? Block(capacity: size) : Block(capacity: size)
-    block.removeAll()
     do throws(SystemError) {
-      try input.fill(block)
+      return try input.next(size, spare: spare)
     } catch {
       throw .file(path == "-" ? "standard input" : path, error)
     }
-    return block
   }
 
   private func write(_ bytes: inout [UInt8], to output: borrowing OutputFile) throws(CommandError) {

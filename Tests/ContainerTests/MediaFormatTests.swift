@@ -3,7 +3,7 @@ import Testing
 
 @Suite struct MediaFormatTests {
   /// Constrained Baseline, 64×64.
-  static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x0A, 0xDA, 0x42, 0x14, 0x99]
+  static let sps: [UInt8] = [0x67, 0x42, 0xC0, 0x0A, 0xDA, 0x10, 0x99]
   static let pps: [UInt8] = [0x68, 0xCE, 0x3C, 0x80]
 
   static func packets(_ size: Int, before: Int, count: Int) -> [UInt8] {

@@ -18,7 +18,8 @@ import Testing
     var start = 0
     for end in cuts + [body.count] {
       while start < end {
-        start += try reader.read(body[start..<end].span) { bytes in
+        start += try reader.read(body[start..<end].span) { bytes, isSecond in
+          #expect(!isSecond)
           refuses.toggle()
           if refusing && refuses { return false }
           for index in bytes.indices { content.append(bytes[index]) }

@@ -23,7 +23,7 @@ package final class Client {
   }
 
   /// Connects; reads fail after `timeout` seconds without a byte.
-  package init(port: UInt16, timeout: Int = 20, receiveBuffer: Int32? = nil) {
+  package init(port: UInt16, timeout: Int = 120, receiveBuffer: Int32? = nil) {
     let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     self.descriptor = descriptor
     if var size = receiveBuffer {

@@ -27,6 +27,7 @@ package struct NALUnitType: RawRepresentable, Hashable, Sendable {
   package static let spsExtension = NALUnitType(rawValue: 13)
   package static let prefix = NALUnitType(rawValue: 14)
   package static let subsetSPS = NALUnitType(rawValue: 15)
+  package static let depthParameterSet = NALUnitType(rawValue: 16)
   package static let auxiliarySlice = NALUnitType(rawValue: 19)
   package static let sliceExtension = NALUnitType(rawValue: 20)
   package static let depthSliceExtension = NALUnitType(rawValue: 21)

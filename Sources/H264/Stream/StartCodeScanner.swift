@@ -84,6 +84,9 @@ package struct StartCodeScanner: Sendable {
     close(at: offset - zeros, before: offset, in: Span())
   }
 
+  /// The header byte of the unit whose end has not come.
+  package var openUnitOffset: Int? { open?.start }
+
   /// The bytes of `unit` that were kept: all, or the first ``NALUnitType/keptBytes``.
   @_lifetime(borrow self, copy chunk)
   package func bytes(of unit: NALUnitExtent, in chunk: Span<UInt8>) -> Span<UInt8> {

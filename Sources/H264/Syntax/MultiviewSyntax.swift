@@ -14,30 +14,34 @@ enum MultiviewSyntax {
       reader.record?.nextTurn()
     }
     reader.record?.end()
-    try skipReferences(&reader, views: 1..<count, .anchor)
-    try skipReferences(&reader, views: 1..<count, .nonAnchor)
+    try skipReferences(&reader, ofViews: [Bool](repeating: true, count: count))
     try skipLevels(&reader, hasDepth: false)
     if isFrameCompatible { try skipFrameCompatible(&reader, frameMbsOnly: frameMbsOnly) }
     reader.record?.end()
     return viewIDs
   }
 
+  /// The views of a stream with depth, in coding order.
+  struct DepthViews {
+    var ids: [Int] = []
+    var hasDepth: [Bool] = []
+    var hasTexture: [Bool] = []
+  }
+
   /// Parses `seq_parameter_set_mvcd_extension()` (H.264 §H.7.3.2.1.5).
-  static func parseDepthExtension(_ reader: inout BitReader) throws(SyntaxError) -> [Int] {
+  static func parseDepthExtension(_ reader: inout BitReader) throws(SyntaxError) -> DepthViews {
     reader.record?.beginObject("seq_parameter_set_mvcd_extension")
     let count = try reader.ue("num_views_minus1", within: 0...1023) + 1
-    var viewIDs: [Int] = []
-    var hasDepth: [Bool] = []
+    var views = DepthViews()
     reader.record?.beginLoop()
     for _ in 0..<count {
-      viewIDs.append(try reader.ue("view_id", in: 0...1023))
-      hasDepth.append(try reader.flag("depth_view_present_flag"))
-      _ = try reader.flag("texture_view_present_flag")
+      views.ids.append(try reader.ue("view_id", in: 0...1023))
+      views.hasDepth.append(try reader.flag("depth_view_present_flag"))
+      views.hasTexture.append(try reader.flag("texture_view_present_flag"))
       reader.record?.nextTurn()
     }
     reader.record?.end()
-    try skipReferences(&reader, views: 1..<count, isPresent: { hasDepth[$0] }, .anchor)
-    try skipReferences(&reader, views: 1..<count, isPresent: { hasDepth[$0] }, .nonAnchor)
+    try skipReferences(&reader, ofViews: views.hasDepth)
     try skipLevels(&reader, hasDepth: true)
     if try reader.flag("mvcd_vui_parameters_present_flag") {
       try skipDepthVUI(&reader)
@@ -46,7 +50,7 @@ enum MultiviewSyntax {
       try skipVUI(&reader)
     }
     reader.record?.end()
-    return viewIDs
+    return views
   }
 }
 
@@ -64,14 +68,20 @@ extension MultiviewSyntax {
       countL1: "num_non_anchor_refs_l1", referenceL1: "non_anchor_ref_l1")
   }
 
-  /// Reads what each of the views is predicted from; the first view from none.
-  private static func skipReferences(
-    _ reader: inout BitReader, views: Range<Int>, isPresent: (Int) -> Bool = { _ in true },
-    _ names: ReferenceNames
+  /// Reads what each of the views that `isPresent` says is predicted from; the first from none.
+  static func skipReferences(
+    _ reader: inout BitReader, ofViews isPresent: [Bool]
   ) throws(SyntaxError) {
-    reader.record?.beginLoop(from: views.lowerBound)
-    for view in views {
-      if isPresent(view) {
+    try skipReferences(&reader, isPresent, .anchor)
+    try skipReferences(&reader, isPresent, .nonAnchor)
+  }
+
+  private static func skipReferences(
+    _ reader: inout BitReader, _ isPresent: [Bool], _ names: ReferenceNames
+  ) throws(SyntaxError) {
+    reader.record?.beginLoop(from: 1)
+    for isPresent in isPresent.dropFirst() {
+      if isPresent {
         let countL0 = try reader.ue(names.countL0, within: 0...15)
         try reader.skipList(names.referenceL0, count: countL0)
         let countL1 = try reader.ue(names.countL1, within: 0...15)

@@ -22,12 +22,13 @@ package struct ParameterSets: Sendable {
 
   package mutating func store(_ set: SequenceParameterSet) {
     sequence[set.id] = Box(set)
-    sequenceSteering[set.id] = SequenceSteering(set, layer: nil)
+    sequenceSteering[set.id] = SequenceSteering(set)
   }
 
   package mutating func store(_ set: SubsetSequenceParameterSet) {
     subset[set.data.id] = Box(set)
-    subsetSteering[set.data.id] = SequenceSteering(set.data, layer: set.scalable)
+    subsetSteering[set.data.id] = SequenceSteering(
+      set.data, layer: set.scalable, depth: set.depth)
   }
 
   package mutating func store(_ set: PictureParameterSet) {
@@ -88,8 +89,13 @@ struct SequenceSteering: Sendable {
   let picSizeInMapUnits: Int
   let frameMbsOnly: Bool
   let layer: ScalableExtension
+  /// Nil without a 3D-AVC extension.
+  let depth: DepthCodingExtension?
 
-  init(_ set: SequenceParameterSet, layer: ScalableExtension?) {
+  init(
+    _ set: SequenceParameterSet, layer: ScalableExtension? = nil,
+    depth: DepthCodingExtension? = nil
+  ) {
     chromaFormatIDC = set.chromaFormatIDC
     chromaArrayType = set.chromaArrayType
     separateColourPlane = set.separateColourPlane
@@ -101,6 +107,7 @@ struct SequenceSteering: Sendable {
     picSizeInMapUnits = set.picSizeInMapUnits
     frameMbsOnly = set.frameMbsOnly
     self.layer = layer ?? ScalableExtension()
+    self.depth = depth
   }
 }
 

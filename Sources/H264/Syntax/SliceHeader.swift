@@ -92,8 +92,9 @@ package struct SliceHeader: Equatable, Sendable {
 }
 
 extension SliceHeader {
-  /// Parses `slice_header()`, or for a scalable NAL unit of type 20
-  /// `slice_header_in_scalable_extension()`, and the `slice_id` of data partition A.
+  /// Parses `slice_header()`, `slice_header_in_scalable_extension()` or
+  /// `slice_header_in_3davc_extension()` as the header of the NAL unit says, and the `slice_id` of
+  /// data partition A.
   ///
   /// The reader stands at the first RBSP bit of a NAL unit of type 1, 2, 5, 19, 20 or 21. When it
   /// throws, what was read before stays in the header.
@@ -121,8 +122,7 @@ extension SliceHeader {
     }
     switch unit.extension?.kind {
     case .avc3D:
-      // slice_header_in_3davc_extension() goes on with elements that only depth coding needs.
-      break
+      try parseDepthBody(&reader, unit: unit, sps: sps, pps: pps)
     case .svc:
       try parseIdentity(&reader, sps: sps, pps: pps)
       try parseScalableBody(&reader, unit: unit, sps: sps, pps: pps)
@@ -134,7 +134,7 @@ extension SliceHeader {
   }
 
   /// From `colour_plane_id` to `redundant_pic_cnt`: what tells pictures apart.
-  private mutating func parseIdentity(
+  mutating func parseIdentity(
     _ reader: inout BitReader, sps: SequenceSteering, pps: PictureSteering
   ) throws(SyntaxError) {
     if sps.separateColourPlane {
@@ -163,7 +163,7 @@ extension SliceHeader {
     }
   }
 
-  private mutating func parseBody(
+  mutating func parseBody(
     _ reader: inout BitReader, isMultiview: Bool, unit: NALUnitHeader,
     sps: SequenceSteering, pps: PictureSteering
   ) throws(SyntaxError) {
@@ -190,9 +190,14 @@ extension SliceHeader {
   mutating func parseReferenceCounts(
     _ reader: inout BitReader, pps: PictureSteering
   ) throws(SyntaxError) {
+    if sliceType == .b { directSpatialMvPred = try reader.flag("direct_spatial_mv_pred_flag") }
+    if sliceType?.isIntra == false { try parseReferenceCountOverride(&reader, pps: pps) }
+  }
+
+  mutating func parseReferenceCountOverride(
+    _ reader: inout BitReader, pps: PictureSteering
+  ) throws(SyntaxError) {
     let isB = sliceType == .b
-    if isB { directSpatialMvPred = try reader.flag("direct_spatial_mv_pred_flag") }
-    guard sliceType?.isIntra == false else { return }
     numRefIdxL0Active = pps.numRefIdxL0DefaultActive
     if isB { numRefIdxL1Active = pps.numRefIdxL1DefaultActive }
     if try reader.flag("num_ref_idx_active_override_flag") {

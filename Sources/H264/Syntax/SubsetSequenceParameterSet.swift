@@ -6,6 +6,8 @@ package struct SubsetSequenceParameterSet: Equatable, Sendable {
   package var scalable: ScalableExtension?
   /// For the profiles of Annexes G to I: view_id of each view, in coding order.
   package var viewIDs: [Int] = []
+  /// For the 3D-AVC profile of Annex I.
+  package var depth: DepthCodingExtension?
 }
 
 extension SubsetSequenceParameterSet {
@@ -36,9 +38,13 @@ extension SubsetSequenceParameterSet {
       if try reader.flag("mvc_vui_parameters_present_flag") {
         try MultiviewSyntax.skipVUI(&reader)
       }
-    case 138, 135:
+    case 135, 138, 139:
       _ = try reader.u(1, "bit_equal_to_one", in: 1...1)
-      viewIDs = try MultiviewSyntax.parseDepthExtension(&reader)
+      let views = try MultiviewSyntax.parseDepthExtension(&reader)
+      viewIDs = views.ids
+      if data.profileIDC == 139 {
+        depth = try DepthCodingExtension(parsing: &reader, views: views)
+      }
     default:
       break
     }

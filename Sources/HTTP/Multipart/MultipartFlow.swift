@@ -8,19 +8,23 @@ extension Exchange {
       MultipartReader.isMultipart(type)
     else { return }
     do throws(UploadError) {
-      flow.multipart = try MultipartReader(contentType: type)
+      flow.multipart = try MultipartReader(
+        contentType: type, secondPartName: upload.secondPartName)
     } catch {
       flow.hasFailed = true
       upload.failed(error)
     }
   }
 
-  /// Gives the file's content to the upload and returns how many bytes are done with.
+  /// Gives the files' content to the upload and returns how many bytes are done with.
   func offerParts(_ bytes: Span<UInt8>, to upload: any Upload) -> Int {
     // After a failure nothing is read until the answer decides what becomes of the rest.
     guard !flow.hasFailed else { return 0 }
     do throws(UploadError) {
-      return try flow.multipart?.read(bytes) { upload.receive($0) } ?? bytes.count
+      let taken = try flow.multipart?.read(bytes) { content, isSecond in
+        isSecond ? upload.receiveSecond(content) : upload.receive(content)
+      }
+      return taken ?? bytes.count
     } catch {
       flow.hasFailed = true
       upload.failed(error)

@@ -1,7 +1,7 @@
 internal import Platform
 
-/// Takes the one part out of a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1), however the
-/// body is cut into pieces.
+/// Takes the one part out of a `multipart/form-data` body (RFC 7578, RFC 2046 §5.1), or the two that
+/// there may be, however the body is cut into pieces.
 ///
 /// Memory is bounded: what may be the beginning of a delimiter is not stored but counted, since its
 /// bytes are known, and a part's head has a limit.
@@ -10,12 +10,16 @@ struct MultipartReader {
 
   /// CR LF `--` and the boundary. CR is found in its first place only.
   private let delimiter: [UInt8]
+  private let secondPartName: String?
   private var state = State.preamble
   /// Bytes of the delimiter at the end of what was read so far. The body may begin with a
   /// delimiter, as if a line had ended before it.
   private var matched = 2
   private var head: [UInt8] = []
   private var first: PartHead?
+  private var isSecondFile = false
+  private var hasMainFile = false
+  private var hasSecondFile = false
 
   private enum State {
     case preamble
@@ -27,7 +31,9 @@ struct MultipartReader {
   }
 
   /// Starts to read a body of the type that `Content-Type` names with its boundary.
-  init(contentType: String) throws(UploadError) {
+  ///
+  /// A file of the name `secondPartName` may be there beside the other one.
+  init(contentType: String, secondPartName: String? = nil) throws(UploadError) {
     let boundary = FieldParameters(contentType)["boundary"] ?? ""
     // RFC 2046 §5.1.1: 1 to 70 characters, and no space at the end.
     let isUsable =
@@ -35,6 +41,7 @@ struct MultipartReader {
       && boundary.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F } && boundary.last != " "
     guard isUsable else { throw .noBoundary }
     delimiter = Array("\r\n--\(boundary)".utf8)
+    self.secondPartName = secondPartName
   }
 
   /// Whether a `Content-Type` calls for this reader.
@@ -44,9 +51,10 @@ struct MultipartReader {
   }
 
   /// Reads on, and returns how many of `bytes` are done with: all of them, or fewer when `sink`
-  /// refused the content that follows; the rest is to be offered again.
+  /// refused the content that follows; the rest is to be offered again. `sink` is also told whether
+  /// the content is that of the second part.
   mutating func read(
-    _ bytes: Span<UInt8>, into sink: (Span<UInt8>) -> Bool
+    _ bytes: Span<UInt8>, into sink: (Span<UInt8>, Bool) -> Bool
   ) throws(UploadError) -> Int {
     var index = 0
     while index < bytes.count {
@@ -56,7 +64,10 @@ struct MultipartReader {
         index = end
       case .content:
         let start = index
-        guard let end = find(in: bytes, from: start, emit: sink) else { return start }
+        let isSecond = isSecondFile
+        guard let end = find(in: bytes, from: start, emit: { sink($0, isSecond) }) else {
+          return start
+        }
         index = end
       case .delimiterEnd(let last):
         try take(bytes[index], after: last)
@@ -74,7 +85,7 @@ struct MultipartReader {
   /// What is wrong when the body ends here.
   var errorAtEnd: UploadError? {
     switch state {
-    case .epilogue: first == nil ? .noFile : nil
+    case .epilogue: hasMainFile ? nil : .noFile
     case .preamble, .delimiterEnd, .head, .content: .truncated
     }
   }
@@ -167,13 +178,13 @@ struct MultipartReader {
     let part = try PartHead(head)
     head = []
     if let first {
-      switch (first.isFile, part.isFile) {
-      case (true, true): throw .severalFiles
-      case (false, _): throw .textField(first.name)
-      case (true, false): throw .textField(part.name)
-      }
+      guard first.isFile else { throw .textField(first.name) }
+      guard part.isFile else { throw .textField(part.name) }
     }
-    first = part
+    isSecondFile = part.isFile && part.name == secondPartName
+    guard isSecondFile ? !hasSecondFile : !hasMainFile else { throw .severalFiles }
+    if isSecondFile { hasSecondFile = true } else { hasMainFile = true }
+    first = first ?? part
     state = .content
   }
 }

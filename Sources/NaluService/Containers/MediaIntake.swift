@@ -6,6 +6,7 @@ internal import Platform
 /// byte stream (Annex B), and scanned.
 struct MediaIntake: ~Copyable, Sendable {
   private let limits: Limits
+  private let lengthPrefix: LengthPrefixSettings
   private let spoolDirectory: SpoolDirectory
   private var phase = Phase.receiving
   private var block: Block?
@@ -23,6 +24,8 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var stream: Spool
   /// The container, once it is complete.
   private(set) var upload: SpooledUpload?
+  /// All tracks of the container, once the scan is over.
+  private(set) var tracks: [Track] = []
   /// What the scan found, once it is over.
   private(set) var index: DecodeIndex?
 
@@ -33,11 +36,20 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Bytes that tell what an upload is.
   private static let headSize = 64 << 10
 
-  init(limits: Limits, spoolDirectory: SpoolDirectory) {
+  /// - Parameters:
+  ///   - limits: Bounds sizes and counts.
+  ///   - spoolDirectory: Where the upload waits.
+  ///   - lengthPrefix: What the client says of bare length-prefixed NAL units.
+  ///   - isForDecoder: What libavcodec would decode wrongly is refused.
+  init(
+    limits: Limits, spoolDirectory: SpoolDirectory,
+    lengthPrefix: LengthPrefixSettings = LengthPrefixSettings(), isForDecoder: Bool = true
+  ) {
+    self.lengthPrefix = lengthPrefix
     self.limits = limits
     self.spoolDirectory = spoolDirectory
     stream = Spool(in: spoolDirectory)
-    scan = DecodeScan(limits: limits)
+    scan = DecodeScan(limits: limits, isForDecoder: isForDecoder)
   }
 
   static var blockSize: Int { 256 << 10 }
@@ -101,10 +113,14 @@ struct MediaIntake: ~Copyable, Sendable {
     if recognised == nil || recognised == .annexB, let name = ContainerSignature.name(of: bytes) {
       throw Problem(.unrecognisedInput, "The body is \(name), not H.264 or a container of it.")
     }
-    format = recognised ?? .annexB
+    try lengthPrefix.check(recognised)
+    format = lengthPrefix.isGiven ? .avcc : recognised ?? .annexB
     switch format {
     case .avcc:
-      lengths = LengthsToStartCodes(lengthSize: LengthPrefix.size(in: bytes) ?? 4)
+      lengths = LengthsToStartCodes(
+        lengthSize: lengthPrefix.lengthSize ?? LengthPrefix.size(in: bytes) ?? 4)
+      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
+      for unit in record?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
     case .mp4, .flv, .mpegTS, .matroska:
       container = Spool(in: spoolDirectory)
     case .annexB, nil:
@@ -157,7 +173,10 @@ struct MediaIntake: ~Copyable, Sendable {
       let timeline = extraction?.timeline
       throw timeline?.placed(error) ?? error
     }
-    if let description = extraction?.description { index?.describe(by: description) }
+    if let description = extraction?.description {
+      index?.describe(by: description)
+      tracks = description.tracks
+    }
     extraction = nil
     phase = .finished
   }

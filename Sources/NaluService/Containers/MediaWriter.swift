@@ -88,7 +88,7 @@ struct MediaWriter: ~Copyable, Sendable {
     do throws(CodecError) {
       try muxer?.write(sample, timing, track: track)
     } catch {
-      throw .muxerFailed
+      throw .cannotTime(format)
     }
     span.start = min(span.start, Double(timing.presentation) * ticks[track])
     let end = timing.presentation + timing.duration
@@ -190,6 +190,12 @@ private struct FinishedFile: ~Copyable, Sendable {
 extension Problem {
   /// libavformat refused what the checks let pass; the log has its words.
   fileprivate static var muxerFailed: Problem { Problem(.internal, "The muxer failed.") }
+
+  fileprivate static func cannotTime(_ format: OutputFormat) -> Problem {
+    Problem(
+      .unsupportedFeature, "\(format.rawValue) cannot hold times as those of the stream.",
+      parameter: "format")
+  }
 
   fileprivate static func cannotHold(_ format: OutputFormat) -> Problem {
     Problem(

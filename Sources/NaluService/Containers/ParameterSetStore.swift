@@ -22,9 +22,10 @@ struct ParameterSetStore: Sendable {
     type == .sps || type == .pps || type == .spsExtension
   }
 
-  /// Takes a NAL unit of one of these types; false when it cannot be read, and so has no place here.
+  /// Takes a NAL unit of one of these types, in place of an earlier one of its kind and id unless
+  /// that `keepsFirst`; false when it cannot be read, and so has no place here.
   @discardableResult
-  mutating func add(_ unit: [UInt8]) -> Bool {
+  mutating func add(_ unit: [UInt8], keepsFirst: Bool = false) -> Bool {
     if sets.contains(where: { $0.bytes == unit }) { return true }
     guard let name = name(of: unit) else { return false }
     guard let place = sets.firstIndex(where: { $0.name == name }) else {
@@ -33,7 +34,7 @@ struct ParameterSetStore: Sendable {
     }
     if sets[place].bytes != unit {
       hasChanged = true
-      sets[place].bytes = unit
+      if !keepsFirst { sets[place].bytes = unit }
     }
     return true
   }

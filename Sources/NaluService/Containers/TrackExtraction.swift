@@ -42,12 +42,14 @@ struct TrackExtraction: ~Copyable, Sendable {
   var description: Description {
     let track = track.map { demuxer.tracks[$0] }
     return Description(
-      timeline: timeline, sampleAspectRatio: track?.sampleAspectRatio,
+      tracks: demuxer.tracks, timeline: timeline, sampleAspectRatio: track?.sampleAspectRatio,
       frameRate: track?.frameRate, displayMatrix: track?.displayMatrix,
       orientation: track?.orientation ?? .upright, isDamaged: isDamaged)
   }
 
   struct Description: Sendable {
+    /// All that the container has.
+    var tracks: [Track]
     var timeline: StreamTimeline
     var sampleAspectRatio: Rational?
     var frameRate: Rational?

@@ -1,17 +1,22 @@
+internal import Container
+
 extension MediaEndpoint {
   /// `POST /inspect`: H.264 in, everything its headers say out.
   package static let inspect = MediaEndpoint(
     name: "inspect",
     summary: "Lists every NAL unit of an H.264 stream, with what the headers say.",
-    input: "An H.264 byte stream (Annex B), of any length.",
+    input:
+      "H.264 of any length, recognised by its content: a byte stream (Annex B), length-prefixed NAL units, MP4 or QuickTime, FLV, MPEG-TS or Matroska.",
     outputTypes: ["application/json", "application/x-ndjson", "text/csv"],
     parameters: InspectParameters.all,
     usesCodec: false,
     problems: [.unrecognisedInput, .tooManyNALUnits],
     makeOperation: { (values, context) throws(Problem) in
       var settings = InspectSettings(values)
+      settings.lengthPrefix = try LengthPrefixSettings(values)
       settings.maxNALUnits = context.limits.maxNALUnits
-      return InspectOperation(settings)
+      settings.containerLimits.maxTableBytes = context.limits.maxSampleTables
+      return InspectOperation(settings, spoolDirectory: context.spoolDirectory)
     })
 }
 
@@ -20,7 +25,7 @@ enum InspectParameters {
   static let include = Parameter<Set<InspectSettings.Section>>(
     "include", .sections, default: "all but slice_headers",
     help:
-      "Parts of the report, with commas between them, or all; slice_headers and sei imply nal_units."
+      "Parts of the report, with commas between them, or all; slice_headers and sei imply nal_units. container has the boxes, tags or elements. Access units of containers have pts, dts and duration in ticks of time_base of the reported track."
   )
   static let nalUnitTypes = Parameter<[Int]>(
     "nal_unit_types", .integers(0...31, limit: 32),
@@ -39,9 +44,8 @@ enum InspectParameters {
     "format", .choice, default: "json",
     help: "One JSON document, one JSON object a line, or a CSV row for each NAL unit.")
 
-  static let all: [any AnyParameter] = [
-    include, nalUnitTypes, first, limit, keyframeRule, format,
-  ]
+  static let all: [any AnyParameter] =
+    [include, nalUnitTypes, first, limit, keyframeRule, format] + LengthPrefixParameters.all
 }
 
 extension InspectSettings {

@@ -7,16 +7,21 @@ final class JobExchange: Upload, BodySource, JobObserver {
   private let job: Job
   private let exchange: Exchange
   private let endpoint: String
+  /// A second file part of the form.
+  let secondPartName: String?
   private let service: Service
   private let started: UInt64
 
   /// Results up to this many bytes are handed over in one piece.
   private static let smallResult = 1 << 16
 
-  init(job: Job, exchange: Exchange, endpoint: String, service: Service, started: UInt64) {
+  init(
+    job: Job, exchange: Exchange, endpoint: MediaEndpoint, service: Service, started: UInt64
+  ) {
     self.job = job
     self.exchange = exchange
-    self.endpoint = endpoint
+    self.endpoint = endpoint.name
+    secondPartName = endpoint.secondPart?.name
     self.service = service
     self.started = started
   }
@@ -24,6 +29,8 @@ final class JobExchange: Upload, BodySource, JobObserver {
   // MARK: Upload
 
   func receive(_ bytes: Span<UInt8>) -> Bool { job.offer(bytes) }
+
+  func receiveSecond(_ bytes: Span<UInt8>) -> Bool { job.offer(bytes, isSecond: true) }
 
   func endOfUpload() { job.endInput() }
 

@@ -6,6 +6,8 @@ package struct MediaEndpoint: Sendable {
   package let summary: String
   /// What the body is.
   package let input: String
+  /// A second file that the form, or the command line, may have.
+  package let secondPart: SecondPart?
   /// Media types that a successful answer may have, the default first.
   package let outputTypes: [String]
   /// A person can read the default result on a terminal.
@@ -23,8 +25,16 @@ package struct MediaEndpoint: Sendable {
   package typealias MakeOperation =
     @Sendable (ParameterValues, OperationContext) throws(Problem) -> any Operation & ~Copyable
 
+  /// A file beside the media.
+  package struct SecondPart: Sendable {
+    /// Of the part of the form.
+    package let name: String
+    package let meaning: String
+  }
+
   package init(
-    name: String, summary: String, input: String, outputTypes: [String],
+    name: String, summary: String, input: String, secondPart: SecondPart? = nil,
+    outputTypes: [String],
     outputHeaders: [(name: String, meaning: String)] = [], parameters: [any AnyParameter],
     usesCodec: Bool = true,
     problems: [Problem.Code], makeOperation: @escaping MakeOperation
@@ -32,6 +42,7 @@ package struct MediaEndpoint: Sendable {
     self.name = name
     self.summary = summary
     self.input = input
+    self.secondPart = secondPart
     self.outputTypes = outputTypes
     self.outputHeaders = outputHeaders
     self.parameters = parameters
@@ -57,5 +68,5 @@ package struct OperationContext: Sendable {
 
 extension MediaEndpoint {
   /// Everything that Nalu does to an upload.
-  package static let all: [MediaEndpoint] = [.inspect, .encode, .decode, .transcode]
+  package static let all: [MediaEndpoint] = [.inspect, .encode, .decode, .transcode, .remux]
 }

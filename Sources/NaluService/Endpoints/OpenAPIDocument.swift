@@ -37,6 +37,11 @@ package struct OpenAPIDocument {
     lines.add(
       6, "schema:", "  type: object", "  required: [file]", "  properties:",
       "    file: {type: string, contentMediaType: application/octet-stream}")
+    if let part = endpoint.secondPart {
+      lines.add(
+        8, "\(part.name):", "  type: string", "  contentMediaType: application/octet-stream",
+        "  description: \(quoted: part.meaning)")
+    }
     lines.add(3, "responses:")
     lines.add(4, "\"200\":")
     lines.add(5, "description: The result.", "headers:")

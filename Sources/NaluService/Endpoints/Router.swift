@@ -130,7 +130,7 @@ final class Router: RequestHandler {
       throw Problem(.draining, "The server is shutting down; try another one.")
     }
     let joined = JobExchange(
-      job: job, exchange: exchange, endpoint: endpoint.name, service: service,
+      job: job, exchange: exchange, endpoint: endpoint, service: service,
       started: visit.started)
     job.observe(joined)
     return joined

@@ -28,11 +28,11 @@ enum TranscodeParameters {
         EncodeParameters.width.name, EncodeParameters.height.name,
         EncodeParameters.pixelFormat.name, EncodeParameters.frameRate.name,
       ].contains(parameter.name)
-    }
+    } + LengthPrefixParameters.all
 }
 
 extension TranscodeSettings {
-  package init(_ values: ParameterValues) {
+  package init(_ values: ParameterValues) throws(Problem) {
     self.init()
     typealias Table = TranscodeParameters
     encode = EncodeSettings(values)
@@ -45,5 +45,6 @@ extension TranscodeSettings {
     start = values[Table.start]
     duration = values[Table.duration]
     audio = values[Table.audio]
+    lengthPrefix = try LengthPrefixSettings(values)
   }
 }

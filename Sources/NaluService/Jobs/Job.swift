@@ -98,8 +98,8 @@ package final class Job: Steppable {
   }
 
   /// Takes all of `bytes`, or nothing and false: then `inputHasRoom` follows. What comes after the
-  /// job is over is taken and forgotten.
-  package func offer(_ bytes: Span<UInt8>) -> Bool {
+  /// job is over is taken and forgotten. `isSecond`: the bytes are of the second part.
+  package func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) -> Bool {
     var isTaken = true
     update { state in
       guard state.phase != .over, !state.isCancelled else { return }
@@ -107,7 +107,7 @@ package final class Job: Steppable {
         fail(.bodyTooLarge(limit: limits.maxBody), &state)
         return
       }
-      isTaken = state.input.offer(bytes)
+      isTaken = state.input.offer(bytes, isSecond: isSecond)
     }
     return isTaken
   }

@@ -8,11 +8,18 @@ struct JobInput: ~Copyable {
   /// Bytes that have arrived in all.
   private(set) var received = 0
   private(set) var isEnded = false
-  private var full = FirstInFirstOut<Block>()
+  private var full = FirstInFirstOut<Piece>()
   private var fullBytes = 0
   private var filling: Block?
+  private var isFillingSecond = false
   private var spare: Block?
   private var isRefusing = false
+
+  /// A block, and which part of the upload it is of.
+  struct Piece {
+    var block: Block
+    var isSecond: Bool
+  }
 
   init(blockSize: Int) {
     self.blockSize = blockSize
@@ -21,12 +28,16 @@ struct JobInput: ~Copyable {
   var hasBlock: Bool { !full.isEmpty }
 
   /// Takes all of `bytes`, or nothing when enough is waiting already.
-  mutating func offer(_ bytes: Span<UInt8>) -> Bool {
+  mutating func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) -> Bool {
     guard fullBytes < highMark else {
       isRefusing = true
       return false
     }
     received += bytes.count
+    if isSecond != isFillingSecond {
+      if let block = filling.take(), block.count > 0 { finish(block) }
+      isFillingSecond = isSecond
+    }
     var position = 0
     while position < bytes.count {
       let block = filling ?? begin()
@@ -44,10 +55,10 @@ struct JobInput: ~Copyable {
     if let block = filling.take(), block.count > 0 { finish(block) }
   }
 
-  mutating func takeBlock() -> Block? {
-    guard let block = full.removeFirst() else { return nil }
-    fullBytes -= block.count
-    return block
+  mutating func takeBlock() -> Piece? {
+    guard let piece = full.removeFirst() else { return nil }
+    fullBytes -= piece.block.count
+    return piece
   }
 
   /// A block that nobody else holds any more is filled again later.
@@ -81,7 +92,7 @@ struct JobInput: ~Copyable {
   }
 
   private mutating func finish(_ block: Block) {
-    full.append(block)
+    full.append(Piece(block: block, isSecond: isFillingSecond))
     fullBytes += block.count
   }
 }

@@ -7,7 +7,7 @@ extension Job {
     var scratch: Output
     /// The spool of the result, while the result cannot be read yet.
     var spool: Spool?
-    var block: Block?
+    var piece: JobInput.Piece?
     /// Bytes of this step that went to the spool.
     var spooled = 0
     var tellsEnd: Bool
@@ -27,7 +27,13 @@ extension Job {
     var step = Step.finished
     var failure: Problem?
     do throws(Problem) {
-      if let block = turn.block { try turn.operation.push(block) }
+      if let piece = turn.piece {
+        if piece.isSecond {
+          try turn.operation.pushSecond(piece.block)
+        } else {
+          try turn.operation.push(piece.block)
+        }
+      }
       if turn.tellsEnd { try turn.operation.endOfInput() }
       step = try turn.operation.step(into: &turn.scratch)
       try turn.spoolResult()
@@ -41,11 +47,11 @@ extension Job {
     state.withLock { state -> Turn? in
       guard state.phase == .ready, let operation = state.operation.take() else { return nil }
       enter(.running, &state)
-      var block: Block?
+      var piece: JobInput.Piece?
       var tellsEnd = false
       if state.needsInput {
-        block = state.input.takeBlock()
-        tellsEnd = block == nil && state.input.isEnded && !state.endIsTold
+        piece = state.input.takeBlock()
+        tellsEnd = piece == nil && state.input.isEnded && !state.endIsTold
         if tellsEnd { state.endIsTold = true }
       }
       var scratch = Output()
@@ -54,7 +60,7 @@ extension Job {
       let streams = state.output.isStreaming(after: state.input)
       return Turn(
         operation: operation, scratch: scratch, spool: streams ? nil : state.output.takeSpool(),
-        block: block, tellsEnd: tellsEnd)
+        piece: piece, tellsEnd: tellsEnd)
     }
   }
 
@@ -62,8 +68,8 @@ extension Job {
   private func putBack(_ turn: consuming Turn, _ step: Step, _ failure: Problem?) -> Bool {
     let blockSize = turn.operation.blockSize
     let isExpensive = turn.operation.isExpensive
-    let block = turn.block
-    turn.block = nil
+    let block = turn.piece?.block
+    turn.piece = nil
     let answer = turn.scratch.answer
     let counters = turn.scratch.counters
     let bytes = turn.scratch.bytes

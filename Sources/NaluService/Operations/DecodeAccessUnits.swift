@@ -16,12 +16,6 @@ struct DecodeAccessUnits {
     _ entry: Int, isFirst: Bool, _ spool: borrowing Spool
   ) throws(Problem) -> [UInt8] {
     let frame = index.entries[entry]
-    guard Int(frame.size) <= largestSize else {
-      throw Problem(
-        .undecodable,
-        "The picture at byte \(frame.offset) takes \(frame.size) bytes, four times its raw size or more.",
-        members: [.init("offset", frame.offset)])
-    }
     var bytes: [UInt8] = []
     if isFirst {
       for set in index.parameterSets(before: frame.offset) {
@@ -29,7 +23,7 @@ struct DecodeAccessUnits {
         bytes += try read(set.offset, set.size, spool)
       }
     }
-    let content = try read(frame.offset, Int(frame.size), spool)
+    let content = try readWhole(entry, spool)
     if frame.flags.contains(.mixed) {
       appendUnitsForDecoder(of: content, to: &bytes)
     } else if bytes.isEmpty {
@@ -38,6 +32,25 @@ struct DecodeAccessUnits {
       bytes += content
     }
     return bytes
+  }
+
+  /// All NAL units of frame `entry`, in Annex B form.
+  func readWhole(_ entry: Int, _ spool: borrowing Spool) throws(Problem) -> [UInt8] {
+    let frame = index.entries[entry]
+    guard Int(frame.size) <= largestSize else {
+      throw Problem(
+        .undecodable,
+        "The picture at byte \(frame.offset) takes \(frame.size) bytes, four times its raw size or more.",
+        members: [.init("offset", frame.offset)])
+    }
+    return try read(frame.offset, Int(frame.size), spool)
+  }
+
+  /// A parameter set of the index, without a start code.
+  func read(
+    _ set: DecodeIndex.ParameterSet, _ spool: borrowing Spool
+  ) throws(Problem) -> [UInt8] {
+    try read(set.offset, set.size, spool)
   }
 
   private func read(

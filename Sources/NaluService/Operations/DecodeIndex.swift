@@ -1,4 +1,5 @@
 internal import Codec
+internal import H264
 
 /// Where the frames of a stream lie and in which order they are shown: what the scan before
 /// decoding leaves behind.
@@ -61,6 +62,8 @@ struct DecodeIndex: Sendable {
   }
 
   var entries: [Entry] = []
+  /// What the first frame refers to.
+  var sequence: SequenceParameterSet?
   var parameterSets: [ParameterSet] = []
   /// Pictures before the first that could be told apart, because no parameter sets were there.
   var picturesWithoutParameterSets = 0

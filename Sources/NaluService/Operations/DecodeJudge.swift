@@ -4,6 +4,8 @@ internal import H264
 /// wrongly or not at all.
 struct DecodeJudge: Sendable {
   let limits: Limits
+  /// The pictures are to be decoded, so that the coding tools count.
+  let isForDecoder: Bool
 
   /// Where a fault is.
   struct Place {
@@ -64,6 +66,7 @@ struct DecodeJudge: Sendable {
     _ header: SliceHeader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet,
     isPartition: Bool, _ place: Place
   ) throws(Problem) {
+    guard isForDecoder else { return }
     if isPartition { throw unsupported("data partitioning (nal_unit_type 2 to 4)", place) }
     if pps.sliceGroups != nil {
       throw unsupported("flexible macroblock ordering (num_slice_groups_minus1 above 0)", place)
@@ -91,7 +94,7 @@ struct DecodeJudge: Sendable {
   func checkOrder(
     of header: SliceHeader, in sets: ParameterSets, after previous: Int?, _ place: Place
   ) throws(Problem) {
-    guard let previous, header.firstMbInSlice < previous,
+    guard isForDecoder, let previous, header.firstMbInSlice < previous,
       let sps = sets.sequenceParameterSet(header.seqParameterSetID), sps.profileIDC == 66,
       !sps.constraintSet(1)
     else { return }

@@ -27,7 +27,8 @@ package struct DecodeOperation: Operation, ~Copyable {
     try settings.check(limits)
     self.settings = settings
     self.limits = limits
-    intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory)
+    intake = MediaIntake(
+      limits: limits, spoolDirectory: spoolDirectory, lengthPrefix: settings.lengthPrefix)
   }
 
   package var blockSize: Int { MediaIntake.blockSize }

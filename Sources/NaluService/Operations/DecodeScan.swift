@@ -8,8 +8,11 @@ struct DecodeScan: Sendable {
   private var reader: DecodeUnitReader
   private var hasBegun = false
 
-  init(limits: Limits) {
-    reader = DecodeUnitReader(limits: limits)
+  /// - Parameters:
+  ///   - limits: Bounds sizes and counts.
+  ///   - isForDecoder: What libavcodec would decode wrongly is refused.
+  init(limits: Limits, isForDecoder: Bool = true) {
+    reader = DecodeUnitReader(limits: limits, isForDecoder: isForDecoder)
   }
 
   /// Goes on with the next bytes of the stream.

@@ -84,8 +84,9 @@ extension DecodeUnitReader {
   }
 
   private mutating func describe(_ sps: SequenceParameterSet) {
-    if index.entries.count == 1, let rate = sps.frameRate {
-      index.frameRate = (rate.numerator, rate.denominator)
+    if index.entries.count == 1 {
+      index.sequence = sps
+      index.frameRate = sps.frameRate.map { ($0.numerator, $0.denominator) }
     }
     let size = sps.displaySize ?? sps.codedSize
     let shape = DecodeIndex.Shape(

@@ -35,7 +35,8 @@ extension DecodeUnitReader {
       }
       note(unit, bytes, id: set.id)
       parameterSets.store(set)
-      return InputRecognition.evidence(of: set, bits.issues, in: known)
+      return InputRecognition.evidence(
+        of: set, bits.issues, payloadBytes: payload.count, in: known)
     } catch {
       return .none
     }

@@ -47,14 +47,17 @@ struct DecodeUnitReader: Sendable {
     }
   }
 
-  init(limits: Limits) {
+  init(limits: Limits, isForDecoder: Bool) {
     self.limits = limits
-    judge = DecodeJudge(limits: limits)
+    judge = DecodeJudge(limits: limits, isForDecoder: isForDecoder)
   }
 
   /// Takes the next NAL unit, with the bytes of it that were kept.
   mutating func take(_ unit: NALUnitExtent, _ bytes: Span<UInt8>) throws(Problem) {
-    guard !bytes.isEmpty else { return }
+    guard !bytes.isEmpty else {
+      recognition.add(unit, bytes, .none)
+      return
+    }
     unitCount += 1
     guard unitCount <= limits.maxNALUnits else {
       guard recognition.isRecognised else { throw notRecognised }
@@ -84,7 +87,7 @@ struct DecodeUnitReader: Sendable {
     default:
       break
     }
-    recognition.add(unitHeader, bytes, evidence)
+    recognition.add(unit, bytes, evidence)
     add(unit, unitHeader, slice, place)
     if recognition.isRecognised, let objection { throw objection }
     guard index.entries.count <= limits.maxFrames else {

@@ -140,11 +140,9 @@ struct EncodeSession: ~Copyable, Sendable {
     }
   }
 
-  /// Writes a frame of audio; there must have been an access unit.
-  mutating func write(
-    audio: Span<UInt8>, _ timing: SampleTiming, into bytes: inout [UInt8]
-  ) throws(Problem) {
-    try writer?.write(audio, timing, track: 1)
+  /// Writes a frame of sound; there must have been an access unit.
+  mutating func write(sound: SoundFrame, into bytes: inout [UInt8]) throws(Problem) {
+    try writer?.write(sound.bytes.span, sound.timing, track: sound.track)
     _ = try writer?.take(into: &bytes)
   }
 

@@ -1,3 +1,5 @@
+package import Container
+
 /// What a report is to contain, and how.
 package struct InspectSettings: Equatable, Sendable {
   package enum Section: String, CaseIterable, Sendable {
@@ -8,6 +10,8 @@ package struct InspectSettings: Equatable, Sendable {
     case sei
     case accessUnits = "access_units"
     case gops
+    /// The lists of what the container is made of.
+    case container
     case findings
   }
 
@@ -39,6 +43,8 @@ package struct InspectSettings: Equatable, Sendable {
   package var format = Format.json
   /// NAL units, or access units, that a `json` report lists at most.
   package var maxNALUnits = 5_000_000
+  package var lengthPrefix = LengthPrefixSettings()
+  package var containerLimits = ContainerLimits()
 
   package init() {}
 

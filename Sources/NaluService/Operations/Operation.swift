@@ -8,7 +8,7 @@ package import Platform
 /// there is none. Only one thread touches an operation at a time.
 package protocol Operation: ~Copyable, Sendable {
   /// Bytes per block of upload: one raw frame for an encode, 256 KiB for a scan. Every block but
-  /// the last is full. May change after a push (a Y4M header has been read).
+  /// the last of its part is full. May change after a push (a Y4M header has been read).
   var blockSize: Int { get }
 
   /// From the next step on the operation holds a codec, and needs a slot out of `Limits.jobs`. Looked
@@ -20,12 +20,19 @@ package protocol Operation: ~Copyable, Sendable {
   /// Cheap: the work is done in `step`. The operation may keep the block.
   mutating func push(_ block: Block) throws(Problem)
 
+  /// Takes a block of the second part of the upload, as `push`; only where the endpoint has one.
+  mutating func pushSecond(_ block: Block) throws(Problem)
+
   /// No block follows.
   mutating func endOfInput() throws(Problem)
 
   /// Does one bounded piece of work (a frame, one packet of a flush, an access unit, one block of
   /// scanning) and appends what it produced.
   mutating func step(into output: inout Output) throws(Problem) -> Step
+}
+
+extension Operation where Self: ~Copyable {
+  package mutating func pushSecond(_ block: Block) throws(Problem) {}
 }
 
 /// What a step left to do.

@@ -17,7 +17,10 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private var shape: TranscodeShape?
   private var pacer: FramePacer?
   private var session: EncodeSession?
-  private var audio: AudioCopy?
+  private var sound: ContainerSound?
+  /// Of the sound, in seconds from the beginning of the result.
+  private var soundRange = -Double.infinity..<Double.infinity
+  private var waitingSound: SoundFrame?
   private var timeline: StreamTimeline?
   /// The container cannot be read to its end.
   private var isDamaged = false
@@ -38,7 +41,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
     self.settings = settings
     self.limits = limits
     self.spoolDirectory = spoolDirectory
-    intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory)
+    intake = MediaIntake(
+      limits: limits, spoolDirectory: spoolDirectory, lengthPrefix: settings.lengthPrefix)
   }
 
   package var blockSize: Int { MediaIntake.blockSize }
@@ -68,10 +72,10 @@ package struct TranscodeOperation: Operation, ~Copyable {
       return .again
     case .flushing:
       if try session?.receive(into: &output.bytes) ?? false {
-        try copyAudio(isLast: false, into: &output.bytes)
+        try copySound(isLast: false, into: &output.bytes)
         return .again
       }
-      try copyAudio(isLast: true, into: &output.bytes)
+      try copySound(isLast: true, into: &output.bytes)
       try session?.close()
       phase = .delivering
       return .again
@@ -97,7 +101,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     timeline = index.timeline
     if let base = index.extension { notes.append(base.rawValue) }
     self.plan = plan
-    try findAudio(index, plan)
+    try findSound(index, plan)
     intake.dropUpload()
     output.answer.start = settings.encode.format.isPatched ? .whenComplete : .whenReady
     if !settings.encode.format.isPatched {
@@ -107,23 +111,30 @@ package struct TranscodeOperation: Operation, ~Copyable {
     }
   }
 
-  private mutating func findAudio(_ index: DecodeIndex, _ plan: TranscodePlan) throws(Problem) {
+  private mutating func findSound(_ index: DecodeIndex, _ plan: TranscodePlan) throws(Problem) {
     guard settings.audio != TranscodeSettings.Audio.none,
       settings.encode.format.container != nil,
       let upload = intake.upload, let format = intake.format
     else { return }
-    let tick = plan.timing.timeBase.doubleValue
-    let begin = Double(index.timeline?.origin ?? 0) * tick
-    let origin = begin + Double(plan.origin) * tick
-    let first = settings.start.map { $0 > 0 } == true ? origin : -Double.infinity
-    let last = settings.duration.map { begin + (settings.start ?? 0) + $0 } ?? .infinity
-    switch try AudioCopy.search(
-      upload, format, limits, range: first..<max(first, last), origin: origin)
-    {
-    case .found(let copy): audio = copy
-    case .other(let name): notes.append("audio (\(name)) was left out")
-    case .none: break
+    let tracks = intake.tracks
+    let audio = tracks.indices.filter { tracks[$0].isAudio }
+    guard let aac = audio.first(where: { tracks[$0].kind == .aac }) else {
+      if let first = audio.first, case .other(let name) = tracks[first].kind {
+        notes.append("the sound, \(name), was left out")
+      }
+      return
     }
+    let unit = plan.timing.timeBase.doubleValue
+    let origin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
+    let limits = limits
+    let found = try ContainerSound(
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: [aac],
+      origin: origin)
+    guard !found.muxerTracks.isEmpty else { return }
+    sound = found
+    let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
+    let last = settings.duration.map { (settings.start ?? 0) + $0 - Double(plan.origin) * unit }
+    soundRange = first..<max(first, last ?? .infinity)
   }
 
   // MARK: Frames
@@ -197,7 +208,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
       presentation.timeBase = base
     }
     presentation.displayMatrix = shape?.displayMatrix
-    if let track = audio?.muxerTrack { presentation.audio = [track] }
+    presentation.audio = sound?.muxerTracks ?? []
     session = try EncodeSession(
       settings, opening, presentation, limits: limits, spoolDirectory: spoolDirectory)
   }
@@ -211,25 +222,33 @@ package struct TranscodeOperation: Operation, ~Copyable {
     } else {
       try session?.encode(paced.frame, into: &bytes)
     }
-    try copyAudio(isLast: false, into: &bytes)
+    try copySound(isLast: false, into: &bytes)
   }
 
-  // MARK: Audio
+  // MARK: Sound
 
-  /// Writes the audio that is decoded before the last access unit is, or all of it.
-  private mutating func copyAudio(isLast: Bool, into bytes: inout [UInt8]) throws(Problem) {
-    guard audio != nil, let decoded = session?.decoded, let plan else { return }
-    var (session, audio) = (self.session.take(), self.audio.take())
-    defer {
-      self.session = session.take()
-      self.audio = audio.take()
+  /// Writes the sound that begins before the last access unit is decoded, or all of it.
+  private mutating func copySound(isLast: Bool, into bytes: inout [UInt8]) throws(Problem) {
+    guard let decoded = session?.decoded, let plan else { return }
+    let limit = isLast ? Double.infinity : Double(decoded) * plan.tick
+    while let frame = try nextSound() {
+      guard frame.seconds < soundRange.upperBound else {
+        sound = nil
+        return
+      }
+      guard frame.seconds < limit else {
+        waitingSound = frame
+        return
+      }
+      if frame.seconds < soundRange.lowerBound { continue }
+      try session?.write(sound: frame, into: &bytes)
     }
-    var written: [UInt8] = []
-    let time = isLast ? nil : Double(decoded) * plan.tick
-    try audio?.copy(upTo: time) { (frame, timing) throws(Problem) in
-      try session?.write(audio: frame, timing, into: &written)
-    }
-    bytes += written
+  }
+
+  private mutating func nextSound() throws(Problem) -> SoundFrame? {
+    guard let frame = waitingSound else { return try sound?.next() }
+    waitingSound = nil
+    return frame
   }
 
   // MARK: What is said of it

@@ -21,6 +21,7 @@ package struct TranscodeSettings: Equatable, Sendable {
   /// Seconds.
   package var duration: Double?
   package var audio: Audio?
+  package var lengthPrefix = LengthPrefixSettings()
 
   package init() {}
 

@@ -41,8 +41,13 @@ struct BitRateMeter: Sendable {
 
   /// Bits per second of `bytes` over the whole duration.
   func mean(ofBytes bytes: Int) -> Int? {
-    guard let duration, duration > 0 else { return nil }
-    let rate = (Double(bytes) * 8 / duration).rounded()
+    duration.flatMap { Self.mean(ofBytes: bytes, seconds: $0) }
+  }
+
+  /// Bits per second of `bytes` over that time.
+  static func mean(ofBytes bytes: Int, seconds: Double) -> Int? {
+    guard seconds > 0 else { return nil }
+    let rate = (Double(bytes) * 8 / seconds).rounded()
     return rate < 9e18 ? Int(rate) : nil
   }
 }

@@ -28,6 +28,24 @@ struct Finding: Equatable, Sendable {
     case cropExceedsPicture = "crop-exceeds-picture"
     case accessUnitBoundary = "access-unit-boundary"
     case outputOrder = "output-order"
+    // Containers.
+    case containerDamaged = "container-damaged"
+    case containerTruncated = "container-truncated"
+    case containerLimit = "container-limit"
+    case sampleOutsideFile = "sample-outside-file"
+    case nalLengthExceedsSample = "nal-length-exceeds-sample"
+    case configurationDamaged = "configuration-damaged"
+    case configurationChanged = "configuration-changed"
+    case configurationDiffers = "configuration-differs"
+    case editListNotApplied = "edit-list-not-applied"
+    case continuityError = "continuity-error"
+    case pcrDiscontinuity = "pcr-discontinuity"
+    case encryptedSamples = "encrypted-samples"
+    case parameterSetDiffers = "parameter-set-differs"
+    case trackSizeDiffers = "track-size-differs"
+    case syncSampleNoKeyframe = "sync-sample-no-keyframe"
+    case keyframeNotSync = "keyframe-not-sync"
+    case timestampOrder = "timestamp-order"
   }
 
   var severity: Severity

@@ -3,9 +3,10 @@ internal import H264
 /// Tells H.264 from other data that happens to contain start codes.
 ///
 /// NAL units that make sense weigh against those that H.264 does not have: forbidden_zero_bit 1, a
-/// type without a meaning, a parameter set or IDR slice of nal_ref_idc 0 (§7.4.1). In a stream that
-/// begins as one should, the first parameter set or readable slice decides; what is in between
-/// other data, such as the slices of MPEG-2, never outweighs it.
+/// type without a meaning, a parameter set or IDR slice of nal_ref_idc 0 (§7.4.1), a unit without a
+/// byte or with other data between it and the next start code (B.1.1). In a stream that begins as
+/// one should, the first parameter set or readable slice decides; what is in between other data,
+/// such as the slices of MPEG-2, never outweighs it.
 struct InputRecognition: Sendable {
   enum Evidence: Equatable, Sendable {
     /// Read in full, with values that random data hardly has.
@@ -26,14 +27,27 @@ struct InputRecognition: Sendable {
 
   init() {}
 
+  /// A container says that it is H.264.
+  mutating func accept() {
+    isRecognised = true
+  }
+
   /// Something else precedes the first start code.
   mutating func noteLeadingData() {
     needsMore = true
   }
 
-  /// Judges the next NAL unit, of which the parser thinks `evidence`.
-  mutating func add(_ header: NALUnitHeader, _ unit: Span<UInt8>, _ evidence: Evidence) {
+  /// Judges the next NAL unit, of which the parser thinks `evidence`. An empty one says that start
+  /// codes are there by chance.
+  mutating func add(_ extent: NALUnitExtent, _ unit: Span<UInt8>, _ evidence: Evidence) {
     guard !isRecognised else { return }
+    guard extent.size > 0 else {
+      contraries += 1
+      return
+    }
+    let header = NALUnitHeader(unit)
+    // So does one that other data follows.
+    let evidence = extent.dataAfterEnd == nil ? evidence : .none
     let isH265 = unit.count > 1 && unit[0] & 0x81 == 0 && (1...7).contains(unit[1])
     if isH265, [0x40, 0x42, 0x44].contains(unit[0]) { looksLikeH265 = true }
     switch judge(header, evidence, isH265: isH265) {
@@ -74,12 +88,19 @@ extension InputRecognition {
     set.profileName != nil && issues.isEmpty ? .strong : .weak
   }
 
-  /// What a picture parameter set says that was read with `issues`, `known` being in force.
+  /// What a picture parameter set says that was read with `issues` out of so many bytes, `known`
+  /// being in force.
   static func evidence(
-    of set: PictureParameterSet, _ issues: [SyntaxError], in known: ParameterSets
+    of set: PictureParameterSet, _ issues: [SyntaxError], payloadBytes: Int, in known: ParameterSets
   ) -> Evidence {
-    let hasSPS = known.chromaFormatIDC(ofSequenceParameterSet: set.sequenceParameterSetID) != nil
-    return hasSPS && issues.isEmpty ? .strong : .weak
+    if known.chromaFormatIDC(ofSequenceParameterSet: set.sequenceParameterSetID) != nil {
+      return issues.isEmpty ? .strong : .weak
+    }
+    // Alone it is read out of anything easily; but some muxers leave a few bytes behind it.
+    let isPlausible = issues.allSatisfy { issue in
+      issue.reason == .trailingData && payloadBytes - issue.bitOffset / 8 <= 8
+    }
+    return isPlausible ? .weak : .none
   }
 
   /// What a slice header says that was read in full, or as far as `failure`.

@@ -8,7 +8,11 @@ extension JSONWriter {
     appendRaw(capacity: UnitPieces.capacity) { line in
       line.put(UnitPieces.index, unit.index)
       line.put(UnitPieces.offset, unit.offset)
-      line.put(UnitPieces.startCodeSize, unit.startCodeSize)
+      if unit.lengthSize > 0 {
+        line.put(UnitPieces.lengthSize, unit.lengthSize)
+      } else {
+        line.put(UnitPieces.startCodeSize, unit.startCodeSize)
+      }
       line.put(UnitPieces.size, unit.size)
       if unit.trailingZeroBytes > 0 {
         line.put(UnitPieces.trailingZeroBytes, unit.trailingZeroBytes)
@@ -55,13 +59,18 @@ extension JSONWriter {
       case .gradual(let frames): line.put(AccessUnitPieces.gradual, frames)
       case nil: line.put(AccessUnitPieces.noRandomAccess)
       }
+      if let times = unit.times {
+        line.put(AccessUnitPieces.pts, times.pts)
+        line.put(AccessUnitPieces.dts, times.dts)
+        line.put(AccessUnitPieces.duration, times.duration)
+      }
     }
   }
 }
 
 private enum AccessUnitPieces {
   /// More than the members take with the longest numbers.
-  static let capacity = 640
+  static let capacity = 768
 
   static let index = Array("\"index\":".utf8)
   static let firstUnit = Array(",\"nal_unit\":".utf8)
@@ -85,6 +94,9 @@ private enum AccessUnitPieces {
   static let idr = Array(",\"random_access\":\"idr\"".utf8)
   static let recoveryPoint = Array(",\"random_access\":\"recovery_point\"".utf8)
   static let gradual = Array(",\"random_access\":\"gdr\",\"recovery_frame_cnt\":".utf8)
+  static let pts = Array(",\"pts\":".utf8)
+  static let dts = Array(",\"dts\":".utf8)
+  static let duration = Array(",\"duration\":".utf8)
   static let noRandomAccess = Array(",\"random_access\":null".utf8)
 
   static func structure(_ structure: PictureStructure) -> [UInt8] {
@@ -103,6 +115,7 @@ private enum UnitPieces {
   static let index = Array("\"index\":".utf8)
   static let offset = Array(",\"offset\":".utf8)
   static let startCodeSize = Array(",\"start_code_size\":".utf8)
+  static let lengthSize = Array(",\"start_code_size\":null,\"length_size\":".utf8)
   static let size = Array(",\"size\":".utf8)
   static let trailingZeroBytes = Array(",\"trailing_zero_bytes\":".utf8)
   static let refIDC = Array(",\"nal_ref_idc\":".utf8)

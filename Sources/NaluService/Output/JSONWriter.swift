@@ -53,6 +53,13 @@ package struct JSONWriter: Sendable {
     }
   }
 
+  /// A key of any characters.
+  mutating func textKey(_ name: String) {
+    value(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
   package mutating func null() {
     separate()
     bytes.append(contentsOf: "null".utf8)

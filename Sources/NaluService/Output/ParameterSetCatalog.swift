@@ -6,6 +6,7 @@ struct ParameterSetCatalog: Sendable {
     case sps, pps
     case subsetSPS = "subset_sps"
     case spsExtension = "sps_extension"
+    case depthParameterSet = "depth_parameter_set"
 
     init?(_ type: NALUnitType) {
       switch type {
@@ -13,18 +14,25 @@ struct ParameterSetCatalog: Sendable {
       case .pps: self = .pps
       case .subsetSPS: self = .subsetSPS
       case .spsExtension: self = .spsExtension
+      case .depthParameterSet: self = .depthParameterSet
       default: return nil
       }
     }
 
     /// The report's list of them.
-    var listName: String { self == .spsExtension ? "sps_extensions" : rawValue }
+    var listName: String {
+      switch self {
+      case .sps, .pps, .subsetSPS: rawValue
+      case .spsExtension, .depthParameterSet: "\(rawValue)s"
+      }
+    }
   }
 
   struct Entry: Sendable {
     let kind: Kind
-    /// The index of the first NAL unit with this content, and where it is.
-    let unit: Int
+    /// The index of the first NAL unit with this content, and where it is; nil when the container
+    /// has it beside the stream.
+    let unit: Int?
     let offset: Int
     /// The whole NAL unit.
     let content: [UInt8]
@@ -53,6 +61,10 @@ struct ParameterSetCatalog: Sendable {
   private var bytes = 0
   /// The content that an id has now, by kind.
   private var current: [Kind: [Int: [UInt8]]] = [:]
+  /// Ids whose content now is the container's.
+  private var outOfBand: [Kind: Set<Int>] = [:]
+  /// The content that was last replaced was the container's.
+  private(set) var lastReplacedWasOutOfBand = false
 
   /// Looks up a NAL unit, and counts it when it is a copy.
   mutating func arrival(of unit: [UInt8]) -> Arrival {
@@ -89,9 +101,18 @@ struct ParameterSetCatalog: Sendable {
   }
 
   /// Notes that the set is in force now; true when another content of its id was before.
-  mutating func replaces(_ kind: Kind, id: Int, _ content: [UInt8]) -> Bool {
+  mutating func replaces(
+    _ kind: Kind, id: Int, _ content: [UInt8], isOutOfBand: Bool
+  ) -> Bool {
     let key = Self.key(content)
     let old = current[kind, default: [:]].updateValue(key, forKey: id)
+    let wasOutOfBand = outOfBand[kind, default: []].contains(id)
+    if isOutOfBand {
+      outOfBand[kind, default: []].insert(id)
+    } else if wasOutOfBand {
+      outOfBand[kind]?.remove(id)
+    }
+    lastReplacedWasOutOfBand = wasOutOfBand
     return old != nil && old != key
   }
 

@@ -10,6 +10,8 @@ struct ReportForm: Sendable {
   /// NAL units of the wanted types so far.
   private var matchingUnits = 0
   private var hasBegun = false
+  /// Rows have the columns of a stream in a container.
+  var hasTimes = false
 
   init(_ settings: InspectSettings) {
     format = settings.format
@@ -105,7 +107,7 @@ struct ReportForm: Sendable {
         unitsAreOpen = true
       }
     case .csv:
-      writer.literal(Self.columns)
+      writer.literal(hasTimes ? Self.columns + ",length_size,pts,dts" : Self.columns)
       writer.newLine()
     case .ndjson:
       break
@@ -124,18 +126,27 @@ struct ReportForm: Sendable {
     "index,offset,start_code_size,size,nal_ref_idc,nal_unit_type,name,access_unit,keyframe,slice,"
     + "slice_qp"
 
+  private mutating func optional(_ number: Int?) {
+    if let number { writer.value(number) } else { writer.literal("") }
+  }
+
   private mutating func row(_ unit: UnitRecord) {
     writer.value(unit.index)
     writer.value(unit.offset)
-    writer.value(unit.startCodeSize)
+    if unit.lengthSize > 0 { writer.literal("") } else { writer.value(unit.startCodeSize) }
     writer.value(unit.size)
     writer.value(unit.refIDC)
     writer.value(Int(unit.type.rawValue))
     writer.literal(unit.type.name)
-    if let accessUnit = unit.accessUnit { writer.value(accessUnit) } else { writer.literal("") }
+    optional(unit.accessUnit)
     writer.value(unit.isKeyframe)
     writer.literal(unit.slice?.name ?? "")
-    if let qp = unit.sliceQP { writer.value(qp) } else { writer.literal("") }
+    optional(unit.sliceQP)
+    if hasTimes {
+      optional(unit.lengthSize > 0 ? unit.lengthSize : nil)
+      optional(unit.times?.pts)
+      optional(unit.times?.dts)
+    }
     writer.newLine()
   }
 }

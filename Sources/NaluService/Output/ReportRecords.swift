@@ -3,9 +3,16 @@ internal import H264
 /// A NAL unit as it is listed.
 struct UnitRecord: Sendable {
   var index: Int
+  /// Its header byte in the upload.
   var offset: Int
+  /// The first byte of its start code or length field in the upload.
+  var start: Int
+  /// Its header byte in the stream: in a container, in the samples laid end to end.
+  var streamOffset: Int
   var size: Int
   var startCodeSize: Int
+  /// Bytes of its length field; 0 when it has a start code.
+  var lengthSize = 0
   var trailingZeroBytes: Int
   var refIDC: Int
   var type: NALUnitType
@@ -15,13 +22,37 @@ struct UnitRecord: Sendable {
   var isKeyframe = false
   var slice: SliceType?
   var sliceQP: Int?
+  /// Of the sample it is in.
+  var times: SampleTimes?
   /// Further JSON members: header extension, SEI messages, slice header.
   var details: [UInt8] = []
 
   /// Byte in the stream behind the unit.
-  var end: Int { offset + size }
-  /// First byte of its start code.
-  var start: Int { offset - startCodeSize }
+  var streamEnd: Int { streamOffset + size }
+  /// First byte of its start code or length field in the stream.
+  var streamStart: Int { streamOffset - startCodeSize - lengthSize }
+}
+
+/// When a sample is decoded and shown, in ticks of its track; small, for there are many.
+struct SampleTimes: Equatable, Sendable {
+  private var rawPTS = Int.min
+  private var rawDTS = Int.min
+  private var rawDuration = Int.min
+
+  init() {}
+
+  init(pts: Int?, dts: Int?, duration: Int?) {
+    rawPTS = pts ?? .min
+    rawDTS = dts ?? .min
+    rawDuration = duration ?? .min
+  }
+
+  var pts: Int? { rawPTS == .min ? nil : rawPTS }
+  var dts: Int? { rawDTS == .min ? nil : rawDTS }
+  var duration: Int? {
+    get { rawDuration == .min ? nil : rawDuration }
+    set { rawDuration = newValue ?? .min }
+  }
 }
 
 /// How decoding can begin at an access unit.
@@ -38,10 +69,12 @@ struct AccessUnitRecord: Sendable {
   var index: Int
   var firstUnit: Int
   var unitCount = 0
-  /// First byte of the first start code.
+  /// First byte of the first start code or length field in the upload.
   var offset: Int
-  /// Behind the last byte of the last unit.
-  var end: Int
+  /// The same in the stream.
+  var streamStart: Int
+  /// Behind the last byte of the last unit in the stream.
+  var streamEnd: Int
   var type: SliceType?
   var structure = PictureStructure.frame
   var sliceCount = 0
@@ -57,8 +90,12 @@ struct AccessUnitRecord: Sendable {
   /// Nil while parameter sets are missing.
   var picOrderCnt: Int?
   var frameIndex = 0
+  /// Of a sample in a container.
+  var times: SampleTimes?
+  /// Its container calls it a keyframe, or none.
+  var isSync: Bool?
 
-  var size: Int { end - offset }
+  var size: Int { streamEnd - streamStart }
 }
 
 /// A complete group of pictures, small: a short pattern needs no memory of its own.

@@ -1,22 +1,38 @@
+internal import Container
 internal import H264
 
 /// How far the end of a report is written.
 struct ReportTail: Sendable {
   enum Part: Sendable {
-    case head, accessUnits, groups, findings, summary, done
+    case head, container, accessUnits, groups, findings, summary, done
   }
 
-  /// Sizes that the scanner knows.
-  struct Source: Equatable, Sendable {
+  /// What is known of the upload as a whole.
+  struct Source: Sendable {
     var size = 0
     var leadingZeroBytes = 0
     var trailingZeroBytes = 0
+    /// What read it, if it is no byte stream.
+    var reader: ContainerReader?
+    /// What the client gave.
+    var configuration: AVCConfigurationRecord?
+
+    init(size: Int, leadingZeroBytes: Int, trailingZeroBytes: Int) {
+      self.size = size
+      self.leadingZeroBytes = leadingZeroBytes
+      self.trailingZeroBytes = trailingZeroBytes
+    }
   }
 
   var part = Part.head
   /// The next record of a list.
   var next = 0
   let source: Source
+  var tree = TreeWriting()
+
+  init(source: Source) {
+    self.source = source
+  }
 }
 
 extension StreamReport {
@@ -26,7 +42,9 @@ extension StreamReport {
     case .head:
       writeSource(tail.source)
       writeParameterSets()
-      tail.part = .accessUnits
+      tail.part = .container
+    case .container:
+      if writeContainer(&tail) { tail.part = .accessUnits }
     case .accessUnits:
       let isDone = writeList("access_units", .accessUnits, accessUnits.count, &tail.next) {
         [accessUnits, outputIndexes] writer, index in
@@ -88,11 +106,16 @@ extension StreamReport {
   }
 
   private mutating func writeSource(_ source: ReportTail.Source) {
+    let format = format
     let write = { (writer: inout JSONWriter) in
-      writer.member("format", "annexb")
+      writer.member("format", format.rawValue)
       writer.member("size", source.size)
-      writer.member("leading_zero_bytes", source.leadingZeroBytes)
-      writer.member("trailing_zero_bytes", source.trailingZeroBytes)
+      if let reader = source.reader {
+        writer.members(reader, source.configuration)
+      } else {
+        writer.member("leading_zero_bytes", source.leadingZeroBytes)
+        writer.member("trailing_zero_bytes", source.trailingZeroBytes)
+      }
     }
     form.line("source", write)
     form.section("source") {
@@ -136,8 +159,14 @@ extension StreamReport {
     writer.member("coded_width", set?.codedSize.width)
     writer.member("coded_height", set?.codedSize.height)
     writer.member("frame_rate", set?.frameRate.map { "\($0.numerator)/\($0.denominator)" })
-    writer.member("duration_seconds", meter.duration)
-    writer.member("bit_rate", meter.mean(ofBytes: source.size))
+    let bytes = format == .annexB ? source.size : streamBytes
+    if meter.duration == nil, let seconds = containerDuration {
+      writer.member("duration_seconds", seconds)
+      writer.member("bit_rate", BitRateMeter.mean(ofBytes: bytes, seconds: seconds))
+    } else {
+      writer.member("duration_seconds", meter.duration)
+      writer.member("bit_rate", meter.mean(ofBytes: bytes))
+    }
     writer.member("peak_bit_rate", meter.peak)
     writer.member("keyframe_count", totals.keyframes)
     writer.member("idr_count", totals.idrFrames)
@@ -167,6 +196,11 @@ extension StreamReport {
     }
     writer.endObject()
     writeOutOfBand(set, &writer)
+  }
+
+  /// What the container says of its reported track, in seconds.
+  private var containerDuration: Double? {
+    container.tracks.first(where: \.isReported)?.durationSeconds
   }
 
   private func scan(_ set: SequenceParameterSet) -> String {

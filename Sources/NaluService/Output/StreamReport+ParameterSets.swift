@@ -15,15 +15,21 @@ extension StreamReport {
     }
     let isCopy = arrival != .new && arrival != .unlisted
     let (id, evidence) = store(kind, bytes, place, notesDefects: !isCopy)
-    if let id, catalog.replaces(kind, id: id, content) {
-      note(
-        .info, .parameterSetChanged, "\(kind.title) \(id) changes its content.", place)
+    if let id, catalog.replaces(kind, id: id, content, isOutOfBand: place.index == nil) {
+      if place.index != nil, catalog.lastReplacedWasOutOfBand {
+        note(
+          .warning, .parameterSetDiffers,
+          "\(kind.title) \(id) is not the one that the container has.", place)
+      } else {
+        note(
+          .info, .parameterSetChanged, "\(kind.title) \(id) changes its content.", place)
+      }
     }
     if bytes.count < extent.size, !isCopy {
       note(.error, .nalUnitTruncated, "The unit is too long for a parameter set.", place)
     }
     var entry = ParameterSetCatalog.Entry(
-      kind: kind, unit: place.index ?? 0, offset: place.offset, content: content)
+      kind: kind, unit: place.index, offset: place.offset, content: content)
     entry.id = id
     entry.evidence = evidence
     entry.members = membersOfRecord(kind, id: id)
@@ -75,13 +81,17 @@ extension StreamReport {
           known.chromaFormatIDC(ofSequenceParameterSet: $0)
         }
         sets.store(set)
-        result = (set.id, InputRecognition.evidence(of: set, reader.issues, in: known))
+        let evidence = InputRecognition.evidence(
+          of: set, reader.issues, payloadBytes: payload.bytes.count, in: known)
+        result = (set.id, evidence)
       case .subsetSPS:
         let set = try SubsetSequenceParameterSet(parsing: &reader)
         sets.store(set)
         result = (set.data.id, .none)
       case .spsExtension:
         result = (try SupplementalUnits.parseSequenceParameterSetExtension(&reader), .none)
+      case .depthParameterSet:
+        result = (try DepthSyntax.parseParameterSet(&reader), .none)
       }
     } catch {
       failure = error
@@ -90,7 +100,12 @@ extension StreamReport {
     let issues = reader.issues
     rbsp = payload
     guard notesDefects else { return result }
-    let truncation: Finding.Code = kind == .pps ? .ppsTruncated : .spsTruncated
+    let truncation: Finding.Code =
+      switch kind {
+      case .sps, .subsetSPS, .spsExtension: .spsTruncated
+      case .pps: .ppsTruncated
+      case .depthParameterSet: .nalUnitTruncated
+      }
     for issue in issues { note(issue, whenTruncated: truncation, place, isFatal: false) }
     if let cropped { checkCropping(cropped, place) }
     if let failure { note(failure, whenTruncated: truncation, place) }
@@ -170,6 +185,7 @@ extension ParameterSetCatalog.Kind {
     case .pps: "Picture parameter set"
     case .subsetSPS: "Subset sequence parameter set"
     case .spsExtension: "Sequence parameter set extension"
+    case .depthParameterSet: "Depth parameter set"
     }
   }
 }
@@ -179,6 +195,10 @@ extension JSONWriter {
   /// written at once does not know.
   mutating func members(_ entry: ParameterSetCatalog.Entry, counted: Bool) {
     member("nal_unit", entry.unit)
+    if entry.unit == nil {
+      member("in_band", false)
+      member("offset", entry.offset)
+    }
     if counted { member("repeats", entry.repeats) }
     key("hex")
     hex(entry.content.span)

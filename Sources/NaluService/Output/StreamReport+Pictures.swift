@@ -71,12 +71,14 @@ extension StreamReport {
     activate(place, hasSets: hasSets)
     let first = waiting.first?.record ?? unit
     var opened = AccessUnitRecord(
-      index: totals.accessUnits, firstUnit: first.index, offset: first.start, end: unit.end)
+      index: totals.accessUnits, firstUnit: first.index, offset: first.start,
+      streamStart: first.streamStart, streamEnd: unit.streamEnd)
     totals.accessUnits += 1
     opened.structure = PictureStructure(isField: slice.fieldPic, isBottom: slice.bottomField)
     opened.isReference = header.refIDC != 0
     opened.isIDR = slice.isIDR
     if active != nil { opened.frameNum = slice.frameNum }
+    takeTimes(for: &opened)
     accessUnit = opened
     joinWaiting()
     beginPicture(place)
@@ -116,7 +118,8 @@ extension StreamReport {
     guard accessUnit != nil else { return }
     unit.accessUnit = accessUnit?.index
     accessUnit?.unitCount += 1
-    accessUnit?.end = unit.end
+    accessUnit?.streamEnd = unit.streamEnd
+    unit.times = accessUnit?.times
     if (1...5).contains(unit.type.rawValue) {
       unit.isKeyframe = accessUnit?.isKeyframe ?? false
       if unit.type.isPrimarySlice, let type = unit.slice {
@@ -186,6 +189,7 @@ extension StreamReport {
     guard let closed = accessUnit else { return }
     accessUnit = nil
     frame?.size += closed.size
+    checkSync(of: closed)
     if !closed.isSecondField {
       frame?.type = closed.type ?? .i
       frame?.isKeyframe = closed.isKeyframe

@@ -37,7 +37,8 @@ extension StreamReport {
     if let data = extent.dataAfterEnd {
       note(
         .warning, .dataOutsideNALUnits,
-        "Three zero bytes ended the unit, and bytes follow at \(data) that no start code precedes.",
+        "Three zero bytes ended the unit, and bytes follow at \(place.offset + data - extent.offset)"
+          + " that no start code precedes.",
         place)
     }
   }

@@ -1,3 +1,4 @@
+internal import Container
 internal import H264
 internal import Platform
 
@@ -12,6 +13,7 @@ struct StreamReport: Sendable {
 
   let settings: InspectSettings
   let wants: Wants
+  var format = MediaFormat.annexB
   var form: ReportForm
   var recognition = InputRecognition()
   var findings = FindingLog()
@@ -51,6 +53,11 @@ struct StreamReport: Sendable {
   var currentGroup: Int?
   var meter = BitRateMeter()
 
+  // The container.
+  var container = ContainerProgress()
+  /// Bytes of the stream in the container.
+  var streamBytes = 0
+
   // What is kept for the end of a `json` report.
   var accessUnits = RecordList<AccessUnitRecord>()
   var outputIndexes = RecordList<Int32>()
@@ -77,11 +84,19 @@ struct StreamReport: Sendable {
     var sei: [UInt8] = []
   }
 
-  /// Takes the next unit, of which `bytes` are the kept ones.
-  mutating func add(_ extent: NALUnitExtent, _ bytes: Span<UInt8>) throws(Problem) {
-    let place = UnitPlace(index: totals.units, offset: extent.offset)
+  /// Takes the next unit, of which `bytes` are the kept ones; `contained`: it is in a container.
+  mutating func add(
+    _ extent: NALUnitExtent, _ bytes: Span<UInt8>, contained: ContainedUnit? = nil
+  ) throws(Problem) {
+    let place = UnitPlace(index: totals.units, offset: contained?.offset ?? extent.offset)
     guard extent.size > 0 else {
-      note(.warning, .emptyNALUnit, "A start code has no NAL unit behind it.", UnitPlace(extent))
+      let hasLength = contained?.lengthSize ?? 0 > 0
+      note(
+        .warning, .emptyNALUnit,
+        hasLength
+          ? "A NAL unit has a length of 0." : "A start code has no NAL unit behind it.",
+        UnitPlace(index: nil, offset: place.offset))
+      recognition.add(extent, bytes, .none)
       return
     }
     let header = NALUnitHeader(bytes)
@@ -89,7 +104,7 @@ struct StreamReport: Sendable {
     totals.unitsByType[Int(header.type.rawValue)] += 1
     noteDefects(of: extent, header, place)
 
-    var unit = UnitRecord(extent, header, index: totals.units - 1)
+    var unit = UnitRecord(extent, contained, header, index: totals.units - 1)
     let isListed = form.selects(header.type)
     if isListed { totals.listedUnits += 1 }
     try checkRecordCount()
@@ -101,13 +116,13 @@ struct StreamReport: Sendable {
       (placement, evidence) = readSlice(&unit, header, bytes, place, isListed: isListed)
     case .partitionB, .partitionC, .prefix, .accessUnitDelimiter:
       readSupplement(&unit, header, bytes, place, isListed: isListed)
-    case .sps, .pps, .subsetSPS, .spsExtension:
+    case .sps, .pps, .subsetSPS, .spsExtension, .depthParameterSet:
       evidence = readParameterSet(header, extent, bytes, place)
     default:
       break
     }
     if isListed { describe(&unit, header) }
-    recognition.add(header, bytes, evidence)
+    recognition.add(extent, bytes, evidence)
 
     let keepsSEI = header.type == .sei
     switch tracker.place(header.type, placement) {
@@ -151,6 +166,7 @@ struct StreamReport: Sendable {
     deliverOutputs()
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
+    checkTracks()
   }
 }
 
@@ -181,21 +197,21 @@ struct UnitPlace: Equatable, Sendable {
     self.offset = offset
   }
 
-  init(_ extent: NALUnitExtent) {
-    self.init(index: nil, offset: extent.offset)
-  }
-
   init(_ unit: UnitRecord) {
     self.init(index: unit.index, offset: unit.offset)
   }
 }
 
 extension UnitRecord {
-  init(_ extent: NALUnitExtent, _ header: NALUnitHeader, index: Int) {
+  init(
+    _ extent: NALUnitExtent, _ contained: ContainedUnit?, _ header: NALUnitHeader, index: Int
+  ) {
+    let lengthSize = contained?.lengthSize ?? 0
     self.init(
-      index: index, offset: extent.offset, size: extent.size,
-      startCodeSize: extent.startCodeSize, trailingZeroBytes: extent.trailingZeroBytes,
-      refIDC: header.refIDC, type: header.type)
+      index: index, offset: contained?.offset ?? extent.offset,
+      start: contained?.start ?? extent.start, streamOffset: extent.offset, size: extent.size,
+      startCodeSize: lengthSize > 0 ? 0 : extent.startCodeSize, lengthSize: lengthSize,
+      trailingZeroBytes: extent.trailingZeroBytes, refIDC: header.refIDC, type: header.type)
   }
 }
 

@@ -81,24 +81,26 @@ private func plainScan(_ stream: [UInt8]) -> [(offset: Int, size: Int, startCode
 }
 
 @Suite struct StartCodeScannerTests {
-  @Test(
-    arguments: [
-      ([], []),
-      ([0, 0, 0, 0, 0], []),
-      ([0, 0, 1], [[3, 0, 3]]),
-      ([0, 0, 1, 0x67], [[3, 1, 3]]),
-      ([0, 0, 0, 1, 0x67], [[4, 1, 4]]),
-      ([0, 0, 0, 0, 0, 1, 0x67], [[6, 1, 4]]),
-      ([0, 0, 1, 0x67, 0, 0, 1], [[3, 1, 3], [7, 0, 3]]),
-      ([0, 0, 1, 0x67, 0, 0, 0, 1, 0x68], [[3, 1, 3], [8, 1, 4]]),
-      ([0, 0, 1, 0x67, 0, 0, 0, 0, 0, 1, 0x68], [[3, 1, 3], [10, 1, 4]]),
-      ([0, 0, 1, 0x65, 5, 0, 0, 3, 0, 0, 3, 0, 0, 1, 9], [[3, 8, 3], [14, 1, 3]]),
-      ([0, 0, 1, 0x65, 5, 0, 0], [[3, 2, 3]]),
-      ([0, 0, 1, 0x65, 0, 5, 0, 0, 4, 0], [[3, 6, 3]]),
-      ([0, 0, 1, 0x65, 0, 0, 0, 7, 0, 0, 1, 9], [[3, 1, 3], [11, 1, 3]]),
-      ([0, 0, 1, 0, 0, 1, 0, 9], [[3, 0, 3], [6, 2, 3]]),
-      ([7, 7, 0, 0, 1, 0x65], [[5, 1, 3]]),
-    ] as [([UInt8], [[Int]])])
+  /// Streams, and the offset, size and start code size of their units.
+  static let streams: [([UInt8], [[Int]])] = [
+    ([], []),
+    ([0, 0, 0, 0, 0], []),
+    ([0, 0, 1], [[3, 0, 3]]),
+    ([0, 0, 1, 0x67], [[3, 1, 3]]),
+    ([0, 0, 0, 1, 0x67], [[4, 1, 4]]),
+    ([0, 0, 0, 0, 0, 1, 0x67], [[6, 1, 4]]),
+    ([0, 0, 1, 0x67, 0, 0, 1], [[3, 1, 3], [7, 0, 3]]),
+    ([0, 0, 1, 0x67, 0, 0, 0, 1, 0x68], [[3, 1, 3], [8, 1, 4]]),
+    ([0, 0, 1, 0x67, 0, 0, 0, 0, 0, 1, 0x68], [[3, 1, 3], [10, 1, 4]]),
+    ([0, 0, 1, 0x65, 5, 0, 0, 3, 0, 0, 3, 0, 0, 1, 9], [[3, 8, 3], [14, 1, 3]]),
+    ([0, 0, 1, 0x65, 5, 0, 0], [[3, 2, 3]]),
+    ([0, 0, 1, 0x65, 0, 5, 0, 0, 4, 0], [[3, 6, 3]]),
+    ([0, 0, 1, 0x65, 0, 0, 0, 7, 0, 0, 1, 9], [[3, 1, 3], [11, 1, 3]]),
+    ([0, 0, 1, 0, 0, 1, 0, 9], [[3, 0, 3], [6, 2, 3]]),
+    ([7, 7, 0, 0, 1, 0x65], [[5, 1, 3]]),
+  ]
+
+  @Test(arguments: streams)
   func findsUnitsAsAnnexBDefinesThem(stream: [UInt8], expected: [[Int]]) {
     let found = Scan(stream, chunk: 64).units.map { [$0.offset, $0.size, $0.startCodeSize] }
     #expect(found == expected)
@@ -119,15 +121,17 @@ private func plainScan(_ stream: [UInt8]) -> [(offset: Int, size: Int, startCode
     #expect(scan.units.first?.size == 2)
   }
 
-  @Test(
-    arguments: [
-      ([0, 0, 1, 0x65, 9, 0, 0, 2, 9], 7),
-      ([0, 0, 1, 0x65, 9, 0, 0, 3, 4], 8),
-      ([0, 0, 1, 0x65, 9, 0, 0, 3, 3], nil),
-      ([0, 0, 1, 0x65, 9, 0, 0, 3], nil),
-      ([0, 0, 1, 0x65, 9, 0, 0, 3, 0, 9], nil),
-      ([0, 0, 1, 0x65, 9, 0, 0, 4], nil),
-    ] as [([UInt8], Int?)])
+  /// Streams, and where emulation prevention was forgotten.
+  static let violations: [([UInt8], Int?)] = [
+    ([0, 0, 1, 0x65, 9, 0, 0, 2, 9], 7),
+    ([0, 0, 1, 0x65, 9, 0, 0, 3, 4], 8),
+    ([0, 0, 1, 0x65, 9, 0, 0, 3, 3], nil),
+    ([0, 0, 1, 0x65, 9, 0, 0, 3], nil),
+    ([0, 0, 1, 0x65, 9, 0, 0, 3, 0, 9], nil),
+    ([0, 0, 1, 0x65, 9, 0, 0, 4], nil),
+  ]
+
+  @Test(arguments: violations)
   func findsSequencesThatAUnitMustNotContain(stream: [UInt8], place: Int?) {
     for chunk in [1, 2, 3, 100] {
       #expect(Scan(stream, chunk: chunk).units.map(\.violation) == [place])

@@ -58,6 +58,6 @@ private let seedFolder = getenv("NALU_FUZZ_SEEDS").map { String(cString: $0) }
   @Test(.enabled(if: seedFolder != nil, "Fuzz/run asks for it"))
   func writesFuzzSeedsOfDecode() throws {
     try write(streams() + files(), to: "DecodeFuzz")
-    try write(files(), to: "ContainerFuzz")
+    try write(files(), to: "TranscodeFuzz")
   }
 }

@@ -221,7 +221,8 @@ struct Damage: CustomTestStringConvertible, Sendable {
   }
 
   @Test func codesAreAllCovered() {
-    let tested = Set(Self.damages.map(\.code) + ["output-order"])
+    let tested = Set(
+      Self.damages.map(\.code) + ContainerFindingTests.damages.map(\.code) + ["output-order"])
     #expect(tested == Set(InspectSettings.findingCodes))
   }
 

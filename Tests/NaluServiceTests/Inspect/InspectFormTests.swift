@@ -3,7 +3,10 @@ import Testing
 
 @Suite struct InspectFormTests {
   /// Something of everything: SEI, fields, redundant slices, a changed set, damage, zeros.
-  static let rich: [UInt8] = {
+  static let rich = rich(sliceSize: 5000)
+
+  /// The same with a first slice of that size.
+  static func rich(sliceSize: Int) -> [UInt8] {
     var sequence = StreamBuilder.Sequence()
     sequence.isFrameOnly = false
     sequence.timing = (1, 50)
@@ -13,7 +16,7 @@ import Testing
     builder.delimiter()
     builder.parameterSets()
     builder.recoveryPoint(0)
-    builder.add(2, frameNum: 0, lsb: 0, idr: true) { $0.size = 5000 }
+    builder.add(2, frameNum: 0, lsb: 0, idr: true) { $0.size = sliceSize }
     builder.unit(0x06, [5, 20] + Array("0123456789abcdefHi!\0".utf8) + [0x80])
     builder.add(0, frameNum: 1, lsb: 8) { $0.structure = .top }
     builder.add(0, frameNum: 1, lsb: 9) { $0.structure = .bottom }
@@ -31,7 +34,7 @@ import Testing
     builder.unit(0x0A, [])
     builder.raw([0, 0])
     return builder.bytes
-  }()
+  }
 
   @Test(arguments: InspectSettings.Format.allCases, InspectSettings.KeyframeRule.allCases)
   func theReportIsTheSameForChunksOfAnySize(
@@ -102,10 +105,11 @@ import Testing
       let expected: Set<String> =
         switch section {
         case .summary: ["summary"]
-        case .parameterSets: ["sps", "pps", "subset_sps", "sps_extensions"]
+        case .parameterSets: ["sps", "pps", "subset_sps", "sps_extensions", "depth_parameter_sets"]
         case .nalUnits, .sliceHeaders, .sei: ["nal_units"]
         case .accessUnits: ["access_units"]
         case .gops: ["gops"]
+        case .container: []
         case .findings: ["findings"]
         }
       #expect(Set(members.keys) == expected.union(["source"]))

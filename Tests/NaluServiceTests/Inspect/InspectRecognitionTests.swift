@@ -118,11 +118,12 @@ import Testing
     }
   }
 
-  @Test(
-    arguments: [
-      [UInt8](repeating: 0, count: 5000), Array("No video at all.".utf8), h265, jpeg,
-      [0, 0, 0, 1], [0, 0, 1, 0x67], [0xFF],
-    ])
+  static let otherData: [[UInt8]] = [
+    [UInt8](repeating: 0, count: 5000), Array("No video at all.".utf8), h265, jpeg,
+    [0, 0, 0, 1], [0, 0, 1, 0x67], [0xFF],
+  ]
+
+  @Test(arguments: otherData)
   func otherDataIsRefusedInEveryForm(stream: [UInt8]) {
     #expect(Self.problem(stream)?.code == .unrecognisedInput)
   }

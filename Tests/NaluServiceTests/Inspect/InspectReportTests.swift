@@ -105,6 +105,20 @@ import Testing
     #expect(json["source"]?["size"]?.int == stream.count)
   }
 
+  @Test func theMeanBitRateIsThatOfTheWholeInput() throws {
+    var sequence = StreamBuilder.Sequence()
+    sequence.timing = (1, 50)
+    let stream =
+      StreamBuilder.stream(sequence) { stream in
+        stream.add(2, frameNum: 0, lsb: 0, idr: true)
+        stream.raw([UInt8](repeating: 0, count: 500))
+        stream.add(0, frameNum: 1, lsb: 2)
+      } + [UInt8](repeating: 0, count: 700)
+    let json = try report(stream)
+    #expect(json["source"]?["trailing_zero_bytes"]?.int == 1200)
+    #expect(json["summary"]?["bit_rate"]?.int == stream.count * 8 * 25 / 2)
+  }
+
   @Test func writesTheDecoderConfiguration() throws {
     var sequence = StreamBuilder.Sequence()
     sequence.profile = 100

@@ -55,7 +55,8 @@ enum JSON: Decodable, Equatable {
 func inspect(
   _ stream: [UInt8], _ settings: InspectSettings = InspectSettings(), blockSize: Int? = nil
 ) throws -> [UInt8] {
-  var operation = InspectOperation(settings)
+  var operation = InspectOperation(
+    settings, spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 1 << 24))
   var output = Output()
   var start = 0
   while true {

@@ -80,27 +80,32 @@ import Testing
 
   @Test(
     arguments: [
-      ([0x12, 0x10], 44_100, 2), ([0x11, 0x88], 48_000, 1),
-      ([0x13, 0x90, 0x56, 0xE5, 0xA0], 22_050, 2),
-      ([0x17, 0x80, 0x5D, 0xC0, 0x10], 48_000, 2),
-    ] as [([UInt8], Int, Int)])
-  func anAudioSpecificConfigIsRead(bytes: [UInt8], rate: Int, channels: Int) {
-    let configuration = AACConfiguration(audioSpecificConfig: bytes)
-    #expect(configuration?.sampleRate == rate)
-    #expect(configuration?.channels == channels)
-    for count in 0..<2 {
-      #expect(AACConfiguration(audioSpecificConfig: Array(bytes[..<count])) == nil)
-    }
+      ([0x12, 0x10], 44_100), ([0x11, 0x88], 48_000), ([0x2B, 0x92, 0x08, 0x00], 22_050),
+      ([0x17, 0x80, 0x5D, 0xC0, 0x10], 48_000),
+    ] as [([UInt8], Int)])
+  func theRateOfTheCoreIsRead(bytes: [UInt8], rate: Int) {
+    #expect(AudioSpecificConfig(bytes)?.sampleRate == rate)
+    for count in 0..<2 { #expect(AudioSpecificConfig(Array(bytes[..<count])) == nil) }
   }
 
-  /// AAC LC, 44100 Hz, stereo.
-  @Test func anADTSHeaderIsRead() {
-    let header: [UInt8] = [0xFF, 0xF1, 0x50, 0x80, 0x04, 0x1F, 0xFC, 0x21]
-    let configuration = AACConfiguration(adtsFrame: header.span)
-    #expect(configuration == AACConfiguration(audioSpecificConfig: [0x12, 0x10]))
-    #expect(AACConfiguration.adtsHeaderSize(header.span) == 7)
-    let protected: [UInt8] = [0xFF, 0xF0, 0x50, 0x80, 0x04, 0x1F, 0xFC, 0x21, 0x22, 0x23]
-    #expect(AACConfiguration.adtsHeaderSize(protected.span) == 9)
-    #expect(AACConfiguration(adtsFrame: [UInt8](repeating: 0xFF, count: 9).span) == nil)
+  /// FLV has no way to say 48000 Hz of AAC but in its configuration.
+  @Test func soundOf48000HertzKeepsItsTimes() throws {
+    var tags = FLVTags(try ContainerFile.make(.flv))
+    tags.addSound(count: 78)
+    var number = 0
+    for index in tags.tags.indices where tags.tags[index].type == 8 {
+      if tags.tags[index].data[1] == 0 {
+        tags.tags[index].data = [0xAF, 0, 0x11, 0x90]
+      } else {
+        tags.tags[index].time = Int((Double(number) * 1024 / 48).rounded())
+        number += 1
+      }
+    }
+    let result = try transcode("preset=ultrafast&format=mp4", tags.bytes)
+    let times = try sound(result.bytes, .mov).times
+    #expect(times.count == 78)
+    for (frame, time) in times.enumerated() {
+      #expect(abs(time - Int((Double(frame) * 1024 / 48).rounded())) <= 1)
+    }
   }
 }

@@ -13,7 +13,7 @@ func transcode(
   }
   let values = try ParameterValues(pairs, table: TranscodeParameters.all)
   var operation = try TranscodeOperation(
-    TranscodeSettings(values), limits: limits, spoolDirectory: .test)
+    try TranscodeSettings(values), limits: limits, spoolDirectory: .test)
   var output = Output()
   var position = 0
   var step = Step.needsInput

@@ -1,0 +1,352 @@
+package import H264
+
+/// Reads MP4, fragmented MP4 and QuickTime files.
+///
+/// What a file has to say of its samples comes before them in a file that is made to be streamed;
+/// then nothing is kept. Otherwise ``needsWholeUpload`` becomes true: the caller keeps the bytes and
+/// gives back what ``wanted`` asks for.
+package struct MP4Reader: Sendable {
+  private let limits: ContainerLimits
+  private var walker = BoxWalker()
+  package private(set) var file = MP4File()
+  private var current: MovieTrack?
+  private var reported: MovieTrack?
+  private var fragment = Fragment()
+  private var defaults: [Int: FragmentDefaults] = [:]
+  private var nextFragmentIndex = 0
+  private var nextFragmentDTS = 0
+  private var queue = SampleQueue()
+  private var consumer: SampleConsumer
+  private var shift = 0
+  private var movieIsComplete = false
+  private var hasMediaBeforeMovie = false
+  private var isOutOfOrder = false
+  private var movieOffset = 0
+  private var hasNotedLimit = false
+
+  /// `search`: finds start codes.
+  package init(
+    _ limits: ContainerLimits = ContainerLimits(),
+    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+  ) {
+    self.limits = limits
+    consumer = SampleConsumer(search: search)
+  }
+
+  /// The bytes from the last chunk on must be kept: samples come before their description, or not in
+  /// their order.
+  package var needsWholeUpload: Bool { isOutOfOrder || hasMediaBeforeMovie && !movieIsComplete }
+
+  /// Goes on with the next bytes of the file.
+  package mutating func read<Sink: ContainerSink>(
+    _ chunk: Span<UInt8>, into sink: inout Sink
+  ) throws(Sink.Failure) {
+    let base = walker.position
+    var index = 0
+    while let event = walker.next(in: chunk, from: &index) { try handle(event, &sink) }
+    guard movieIsComplete, !isOutOfOrder else { return }
+    try consumer.consume(chunk, at: base, &queue, isRandom: false, into: &sink)
+  }
+
+  /// What the caller must give back next, once the upload of `size` bytes is complete; nil when
+  /// nothing is missing.
+  package mutating func wanted(of size: Int) -> Range<Int>? {
+    guard isOutOfOrder else { return nil }
+    return consumer.wanted(&queue, of: size)
+  }
+
+  /// Takes bytes that ``wanted`` asked for.
+  package mutating func reread<Sink: ContainerSink>(
+    _ bytes: Span<UInt8>, at offset: Int, into sink: inout Sink
+  ) throws(Sink.Failure) {
+    try consumer.consume(bytes, at: offset, &queue, isRandom: true, into: &sink)
+  }
+
+  /// The file is over.
+  package mutating func finish<Sink: ContainerSink>(into sink: inout Sink) throws(Sink.Failure) {
+    if walker.isCutOff {
+      sink.note(
+        ContainerFinding(
+          .error, .truncated, "The file ends inside a box.", at: walker.position))
+    }
+    if !file.hasMovie {
+      sink.note(
+        ContainerFinding(
+          .error, .damaged, "There is no moov box: nothing says what the samples are.", at: nil))
+    }
+    try consumer.finish(&queue, fileSize: walker.position, into: &sink)
+    if let index = file.tracks.firstIndex(where: \.isReported), file.fragmentCount > 0 {
+      file.tracks[index].sampleCount = nextFragmentIndex
+      if file.tracks[index].duration == nil { file.tracks[index].duration = nextFragmentDTS }
+    }
+  }
+}
+
+// MARK: Boxes
+
+extension MP4Reader {
+  /// A `moof` while it is read.
+  private struct Fragment: Sendable {
+    var offset = 0
+    /// Where the data of the last `traf` ended.
+    var end = 0
+    // Of the `traf` in progress.
+    var track = 0
+    var base = 0
+    var following = 0
+    var defaults = FragmentDefaults()
+  }
+
+  private mutating func handle<Sink: ContainerSink>(
+    _ event: BoxWalker.Event, _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    switch event {
+    case .begin(let box):
+      sink.take(.box(box))
+      walker.treat(begin(box, &sink))
+    case .content(let box, let content):
+      read(box, content, &sink)
+    case .end(let box):
+      try end(box, &sink)
+    case .defect(let box, let message):
+      sink.take(.box(box))
+      sink.note(ContainerFinding(.error, .damaged, message, at: box.offset))
+    }
+  }
+
+  private mutating func begin<Sink: ContainerSink>(
+    _ box: BoxEntry, _ sink: inout Sink
+  ) -> BoxWalker.Treatment {
+    let parent = walker.stack.last?.entry.type
+    switch (parent, box.type) {
+    case (nil, "moov"):
+      movieOffset = box.offset
+      if file.hasMovie { return .skip }
+      return .enter
+    case (nil, "moof"):
+      fragment = Fragment(offset: box.offset, end: box.offset)
+      file.fragmentCount += 1
+      return .enter
+    case (nil, "mdat"):
+      if !movieIsComplete, file.fragmentCount == 0 { hasMediaBeforeMovie = true }
+      return .skip
+    case ("moov", "trak"):
+      guard file.tracks.count < limits.maxTracks else {
+        noteLimit("Only the first \(limits.maxTracks) tracks are read.", box.offset, &sink)
+        return .skip
+      }
+      current = MovieTrack(id: 0)
+      return .enter
+    case ("moof", "traf"):
+      fragment.track = 0
+      fragment.defaults = FragmentDefaults()
+      return .enter
+    case ("moov", "mvex"), ("trak", "mdia"), ("mdia", "minf"), ("minf", "stbl"), ("trak", "edts"),
+      ("minf", "dinf"), ("moov", "udta"), ("trak", "udta"), (nil, "mfra"):
+      return .enter
+    default:
+      return treatment(of: box, in: parent, &sink)
+    }
+  }
+
+  private mutating func treatment<Sink: ContainerSink>(
+    of box: BoxEntry, in parent: FourCharacters?, _ sink: inout Sink
+  ) -> BoxWalker.Treatment {
+    let size = box.size ?? .max
+    switch (parent, box.type) {
+    case ("stbl", "stsz"), ("stbl", "stz2"), ("stbl", "stts"), ("stbl", "ctts"), ("stbl", "stss"),
+      ("stbl", "stsc"), ("stbl", "stco"), ("stbl", "co64"):
+      // Only the tables of the track to be reported are worth their memory.
+      if reported == nil, current?.description == nil || current?.isH264 == true {
+        guard size <= limits.maxTableBytes - (current?.table.bytes ?? 0) else {
+          noteLimit("The sample tables are too large to be read.", box.offset, &sink)
+          return .skip
+        }
+        return .collect(size)
+      }
+      return .collect(12)
+    case ("traf", "trun"):
+      guard size <= limits.maxTableBytes - queue.bytes else {
+        noteLimit("A fragment describes too many samples.", box.offset, &sink)
+        return .skip
+      }
+      return .collect(size)
+    case (nil, "ftyp"), (nil, "styp"), ("moov", "mvhd"), ("mvex", "trex"), ("trak", "tkhd"),
+      ("mdia", "mdhd"), ("mdia", "hdlr"), ("edts", "elst"), ("stbl", "stsd"), ("traf", "tfhd"),
+      ("traf", "tfdt"), ("mvex", "mehd"):
+      guard size <= limits.maxStructureBytes else {
+        noteLimit("A box is too large to be read.", box.offset, &sink)
+        return .skip
+      }
+      return .collect(size)
+    default:
+      return .skip
+    }
+  }
+
+  private mutating func noteLimit<Sink: ContainerSink>(
+    _ message: String, _ offset: Int, _ sink: inout Sink
+  ) {
+    guard !hasNotedLimit else { return }
+    hasNotedLimit = true
+    sink.note(ContainerFinding(.warning, .limit, message, at: offset))
+  }
+
+  private mutating func read<Sink: ContainerSink>(
+    _ box: BoxEntry, _ content: [UInt8], _ sink: inout Sink
+  ) {
+    switch box.type {
+    case "ftyp", "styp": file.readBrands(content)
+    case "mvhd": file.readHeader(content)
+    case "mehd": file.readFragmentDuration(content)
+    case "trex": readExtends(content)
+    case "tkhd": current?.readTrackHeader(content)
+    case "mdhd": current?.readMediaHeader(content)
+    case "hdlr": current?.readHandler(content)
+    case "elst": current?.readEditList(content)
+    case "stsd": readDescription(box, content, &sink)
+    case "tfhd": readFragmentHeader(content)
+    case "tfdt":
+      var fields = ByteFields(content)
+      let version = fields.number(1)
+      fields.skip(3)
+      if fragment.track == reported?.track.id {
+        nextFragmentDTS = fields.number(version == 1 ? 8 : 4)
+      }
+    case "trun": readRun(box, content, &sink)
+    default: readTable(box, content, &sink)
+    }
+  }
+
+  private mutating func readTable<Sink: ContainerSink>(
+    _ box: BoxEntry, _ content: [UInt8], _ sink: inout Sink
+  ) {
+    if box.type == "stsz" || box.type == "stz2", content.count >= 12 {
+      current?.sampleCount = content.number32(at: 8)
+    }
+    guard reported == nil, content.count + box.headerSize == box.size else { return }
+    if let defect = current?.table.take(box.type, content) {
+      sink.note(ContainerFinding(.error, .damaged, defect, at: box.offset))
+    }
+  }
+
+  private mutating func readDescription<Sink: ContainerSink>(
+    _ box: BoxEntry, _ content: [UInt8], _ sink: inout Sink
+  ) {
+    let description = SampleDescription(
+      content, at: box.offset + box.headerSize, depth: box.depth + 1,
+      kind: current?.track.kind ?? .data)
+    for inner in description.boxes { sink.take(.box(inner)) }
+    for defect in description.defects {
+      sink.note(ContainerFinding(.error, .damaged, defect.message, at: defect.offset))
+    }
+    current?.take(description)
+  }
+
+  private mutating func end<Sink: ContainerSink>(
+    _ box: BoxEntry, _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    switch box.type {
+    case "trak": endTrack(&sink)
+    case "moov" where box.depth == 0 && !file.hasMovie: try endMovie(&sink)
+    default: break
+    }
+  }
+
+  private mutating func endTrack<Sink: ContainerSink>(_ sink: inout Sink) {
+    guard var track = current else { return }
+    current = nil
+    track.track.sampleCount = track.sampleCount
+    if track.isH264, reported == nil {
+      track.track.isReported = true
+      if track.table.sampleCount < track.sampleCount ?? 0, track.table.sizes.isEmpty == false {
+        track.track.sampleCount = track.table.sampleCount
+      }
+      reported = track
+    }
+    track.table = SampleTable()
+    file.tracks.append(track.track)
+  }
+
+  private mutating func endMovie<Sink: ContainerSink>(_ sink: inout Sink) throws(Sink.Failure) {
+    file.hasMovie = true
+    movieIsComplete = true
+    guard let track = reported else { return }
+    shift = track.shift(movieTimeScale: file.timeScale)
+    if track.hasManyEdits {
+      sink.note(
+        ContainerFinding(
+          .info, .editList, "Times are shifted by the first edit only; there are more.", at: nil))
+    }
+    if track.description?.isEncrypted == true {
+      sink.note(
+        ContainerFinding(
+          .warning, .encrypted, "The samples are encrypted; their NAL units cannot be read.",
+          at: nil))
+    }
+    consumer.begin(track.description?.configurations ?? [], shift: shift)
+    isOutOfOrder = hasMediaBeforeMovie || !track.table.isInOrder(from: walker.position)
+    nextFragmentIndex = track.table.sampleCount
+    nextFragmentDTS = track.table.duration
+    queue.append(track.table)
+    reported?.table = SampleTable()
+    try consumer.announce(into: &sink)
+  }
+}
+
+// MARK: Fragments
+
+extension MP4Reader {
+  private mutating func readExtends(_ content: [UInt8]) {
+    file.isFragmented = true
+    var fields = ByteFields(content)
+    fields.skip(4)
+    let track = fields.number(4)
+    let values = FragmentDefaults(
+      description: fields.number(4), duration: fields.number(4), size: fields.number(4),
+      flags: fields.number(4))
+    guard !fields.isShort, defaults.count < limits.maxTracks else { return }
+    defaults[track] = values
+  }
+
+  private mutating func readFragmentHeader(_ content: [UInt8]) {
+    var fields = ByteFields(content)
+    let flags = fields.number(4) & 0xFF_FFFF
+    fragment.track = fields.number(4)
+    var values = defaults[fragment.track] ?? FragmentDefaults()
+    // default-base-is-moof
+    fragment.base = flags & 0x20000 != 0 ? fragment.offset : fragment.end
+    if flags & 1 != 0 { fragment.base = fields.number(8) }
+    if flags & 2 != 0 { values.description = fields.number(4) }
+    if flags & 8 != 0 { values.duration = fields.number(4) }
+    if flags & 0x10 != 0 { values.size = fields.number(4) }
+    if flags & 0x20 != 0 { values.flags = fields.number(4) }
+    fragment.defaults = values
+    fragment.following = fragment.base
+  }
+
+  private mutating func readRun<Sink: ContainerSink>(
+    _ box: BoxEntry, _ content: [UInt8], _ sink: inout Sink
+  ) {
+    let run = FragmentRun(
+      content, firstIndex: nextFragmentIndex, dts: nextFragmentDTS, base: fragment.base,
+      following: fragment.following, fragment.defaults)
+    guard let run else {
+      sink.note(
+        ContainerFinding(.error, .damaged, "The run of samples makes no sense.", at: box.offset))
+      return
+    }
+    if run.isCut(content) {
+      sink.note(
+        ContainerFinding(
+          .error, .damaged, "The run has fewer samples than it says.", at: box.offset))
+    }
+    let totals = run.totals()
+    fragment.following = totals.end
+    fragment.end = totals.end
+    guard let reported, reported.track.id == fragment.track else { return }
+    nextFragmentIndex = nextFragmentIndex.addingClamped(run.count)
+    nextFragmentDTS = totals.dts
+    queue.append(run)
+  }
+}

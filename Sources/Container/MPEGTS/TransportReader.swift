@@ -1,0 +1,387 @@
+package import H264
+
+/// Reads MPEG transport streams (ISO/IEC 13818-1 §2.4.3).
+///
+/// The packets before the first program map wait until it is known which of them are H.264, up to a
+/// cap; without a map, the first PID that has video in PES packets is taken.
+package struct TransportReader: Sendable {
+  package private(set) var packing: TransportPacketing?
+  package private(set) var statistics: [Int: PacketIdentifier] = [:]
+  package private(set) var reportedPID: Int?
+  /// The PID was guessed: no map says what it is.
+  package private(set) var isGuessed = false
+  package private(set) var packetCount = 0
+  private var tables: ProgramTables
+  private var position = 0
+  /// The beginning of a packet.
+  private var part: [UInt8] = []
+  private var isInSync = false
+
+  /// Packets that wait, and whether they do.
+  private var waiting: [UInt8] = []
+  private var waitingStart = 0
+  private var isWaiting = true
+
+  private var units: ByteStreamUnits
+  private var header = PESHeader()
+  private var headerPlace = 0
+  private var payloadLeft: Int?
+  private var hasPES = false
+  private var sampleIndex = 0
+  private var unwrapper = TimeUnwrapper()
+  private var firstTime: Int?
+  private var lastTime: Int?
+
+  private static let packetBytes = 188
+  private static let maxWaiting = 1 << 20
+
+  /// `search`: finds start codes.
+  package init(
+    _ limits: ContainerLimits = ContainerLimits(),
+    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+  ) {
+    tables = ProgramTables(maxStreams: limits.maxTracks)
+    units = ByteStreamUnits(search: search)
+  }
+
+  package var programs: [Program] { tables.programs }
+
+  /// Goes on with the next bytes of the stream.
+  package mutating func read<Sink: ContainerSink>(
+    _ chunk: Span<UInt8>, into sink: inout Sink
+  ) throws(Sink.Failure) {
+    if packing == nil { packing = TransportPacketing(head: chunk) }
+    if isWaiting {
+      waiting.append(addingCapacity: chunk.count) { copy in
+        for index in chunk.indices { copy.append(chunk[index]) }
+      }
+      position += chunk.count
+      preview()
+      if reportedPID == nil, waiting.count < Self.maxWaiting { return }
+      try stopWaiting(&sink)
+    } else {
+      try process(chunk, &sink)
+    }
+  }
+
+  /// The stream is over.
+  package mutating func finish<Sink: ContainerSink>(into sink: inout Sink) throws(Sink.Failure) {
+    if isWaiting { try stopWaiting(&sink) }
+    if part.count >= Self.packetBytes, part[0] == TransportPacketing.syncByte {
+      // What comes between packets does not come after the last.
+      let packet = part
+      try readPacket(
+        packet.span.extracting(0..<Self.packetBytes), at: position - packet.count, &sink)
+    } else if !part.isEmpty, isInSync {
+      sink.note(
+        ContainerFinding(.warning, .truncated, "The stream ends inside a packet.", at: position))
+    }
+    try units.finish(into: &sink)
+  }
+
+  // MARK: Waiting
+
+  /// Looks for a map in what waits.
+  private mutating func preview() {
+    guard let packing else { return }
+    var tables = tables
+    forEachWaitingPacket(packing) { packet, _ in
+      let pid = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
+      guard tables.isTable(pid), let first = Self.payloadStart(packet) else { return }
+      _ = tables.add(
+        packet.extracting(first..<Self.packetBytes), pid: pid,
+        startsUnit: packet[1] & 0x40 != 0)
+    }
+    reportedPID = Self.firstH264(tables)
+  }
+
+  private static func firstH264(_ tables: ProgramTables) -> Int? {
+    for program in tables.programs {
+      if let stream = program.streams.first(where: { $0.type == 0x1B }) { return stream.pid }
+    }
+    return nil
+  }
+
+  private func forEachWaitingPacket(
+    _ packing: TransportPacketing, _ body: (Span<UInt8>, Int) -> Void
+  ) {
+    var place = packing.firstSync
+    let bytes = waiting.span
+    while place + Self.packetBytes <= bytes.count {
+      guard bytes[place] == TransportPacketing.syncByte else {
+        place += 1
+        continue
+      }
+      body(bytes.extracting(place..<place + Self.packetBytes), place)
+      place += packing.packetSize
+    }
+  }
+
+  private mutating func stopWaiting<Sink: ContainerSink>(
+    _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    isWaiting = false
+    if reportedPID == nil { guess() }
+    var bytes: [UInt8] = []
+    swap(&bytes, &waiting)
+    position = 0
+    try process(bytes.span, &sink)
+  }
+
+  /// Takes the first PID whose PES packets are of video and begin with a start code.
+  private mutating func guess() {
+    guard let packing else { return }
+    var found: Int?
+    forEachWaitingPacket(packing) { packet, _ in
+      guard found == nil, packet[1] & 0x40 != 0, let first = Self.payloadStart(packet) else {
+        return
+      }
+      let payload = packet.extracting(first..<Self.packetBytes)
+      var header = PESHeader()
+      header.begin()
+      guard payload.count > 9, payload[3] & 0xF0 == 0xE0,
+        case .complete(_, let next) = header.add(payload), next + 4 < payload.count,
+        payload[next] == 0, payload[next + 1] == 0
+      else { return }
+      found = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
+    }
+    let isMapped = tables.programs.contains { !$0.streams.isEmpty }
+    if let found, !isMapped {
+      reportedPID = found
+      isGuessed = true
+    }
+  }
+
+  // MARK: Packets
+
+  private mutating func process<Sink: ContainerSink>(
+    _ chunk: Span<UInt8>, _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    guard let packing else {
+      position += chunk.count
+      return
+    }
+    var index = 0
+    if position == 0 { index = min(packing.firstSync, chunk.count) }
+    let trailing = packing.packetSize - Self.packetBytes
+    if !part.isEmpty {
+      let missing = min(packing.packetSize - part.count, chunk.count)
+      part.append(addingCapacity: missing) { copy in
+        for place in 0..<missing { copy.append(chunk[place]) }
+      }
+      guard part.count == packing.packetSize else {
+        position += chunk.count
+        return
+      }
+      var whole: [UInt8] = []
+      swap(&whole, &part)
+      let start = position + missing - whole.count
+      if whole[0] == TransportPacketing.syncByte {
+        try readPacket(whole.span.extracting(0..<Self.packetBytes), at: start, &sink)
+      } else {
+        loseSync(at: start, &sink)
+      }
+      index = missing
+    }
+    while index + Self.packetBytes + trailing <= chunk.count {
+      if chunk[index] == TransportPacketing.syncByte {
+        try readPacket(
+          chunk.extracting(index..<index + Self.packetBytes), at: position + index, &sink)
+        index += packing.packetSize
+      } else {
+        loseSync(at: position + index, &sink)
+        index += 1
+        // Sync is where two sync bytes follow each other at the distance of packets.
+        while index + packing.packetSize < chunk.count,
+          chunk[index] != TransportPacketing.syncByte
+            || chunk[index + packing.packetSize] != TransportPacketing.syncByte
+        {
+          index += 1
+        }
+      }
+    }
+    if index < chunk.count {
+      part = []
+      part.append(addingCapacity: chunk.count - index) { copy in
+        for place in index..<chunk.count { copy.append(chunk[place]) }
+      }
+    }
+    position += chunk.count
+    try units.scan(into: &sink)
+  }
+
+  private mutating func loseSync<Sink: ContainerSink>(at offset: Int, _ sink: inout Sink) {
+    if isInSync {
+      sink.note(
+        ContainerFinding(
+          .error, .damaged, "There is no packet where one should be; the next is searched for.",
+          at: offset))
+    }
+    isInSync = false
+  }
+
+  /// Where the payload of a packet begins; nil when it has none.
+  private static func payloadStart(_ packet: Span<UInt8>) -> Int? {
+    guard packet[3] & 0x10 != 0 else { return nil }
+    guard packet[3] & 0x20 != 0 else { return 4 }
+    let first = 5 + Int(packet[4])
+    return first < packetBytes ? first : nil
+  }
+
+  private mutating func readPacket<Sink: ContainerSink>(
+    _ packet: Span<UInt8>, at offset: Int, _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    isInSync = true
+    packetCount += 1
+    let pid = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
+    var counts = statistics[pid] ?? PacketIdentifier(pid: pid)
+    counts.packets += 1
+    defer { statistics[pid] = counts }
+    let hasAdaptation = packet[3] & 0x20 != 0 && packet[4] > 0
+    let flags = hasAdaptation ? packet[5] : 0
+    if packet[1] & 0x80 != 0 {
+      counts.transportErrors += 1
+      sink.note(
+        ContainerFinding(
+          .error, .damaged, "transport_error_indicator is set in a packet of PID \(pid).",
+          at: offset))
+      return
+    }
+    let (isError, isRepeat) = counts.check(
+      counter: Int(packet[3] & 15), hasPayload: packet[3] & 0x10 != 0,
+      isAnnounced: flags & 0x80 != 0)
+    if isError {
+      sink.note(
+        ContainerFinding(
+          .error, .continuity, "continuity_counter of PID \(pid) jumps: packets are missing.",
+          at: offset))
+    }
+    if flags & 0x10 != 0, packet[4] >= 7 {
+      readClock(packet, at: offset, isAnnounced: flags & 0x80 != 0, &counts, &sink)
+    }
+    guard !isRepeat, let first = Self.payloadStart(packet) else { return }
+    let startsUnit = packet[1] & 0x40 != 0
+    if packet[3] & 0xC0 != 0 {
+      counts.scrambledPackets += 1
+      if pid == reportedPID, counts.scrambledPackets == 1 {
+        sink.note(
+          ContainerFinding(
+            .warning, .encrypted, "Packets of the reported PID are scrambled.", at: offset))
+      }
+      return
+    }
+    let content = packet.extracting(first..<Self.packetBytes)
+    if tables.isTable(pid) {
+      for defect in tables.add(content, pid: pid, startsUnit: startsUnit) {
+        sink.note(ContainerFinding(.warning, .damaged, defect, at: offset))
+      }
+      if reportedPID == nil { reportedPID = Self.firstH264(tables) }
+    } else if pid == reportedPID {
+      if startsUnit { counts.units += 1 }
+      readPES(content, at: offset + first, startsUnit: startsUnit, &sink)
+    } else if startsUnit, content.count >= 4, content[0] == 0, content[1] == 0, content[2] == 1 {
+      counts.units += 1
+    }
+  }
+
+  private func readClock<Sink: ContainerSink>(
+    _ packet: Span<UInt8>, at offset: Int, isAnnounced: Bool, _ counts: inout PacketIdentifier,
+    _ sink: inout Sink
+  ) {
+    var base = 0
+    for index in 6..<10 { base = base << 8 | Int(packet[index]) }
+    base = base << 1 | Int(packet[10] >> 7)
+    let time = 300 * base + (Int(packet[10] & 1) << 8 | Int(packet[11]))
+    if !counts.clock.add(time, isAnnounced: isAnnounced) {
+      sink.note(
+        ContainerFinding(
+          .warning, .clock, "The program clock of PID \(counts.pid) jumps.", at: offset))
+    }
+  }
+
+  // MARK: The reported stream
+
+  private mutating func readPES<Sink: ContainerSink>(
+    _ content: Span<UInt8>, at offset: Int, startsUnit: Bool, _ sink: inout Sink
+  ) {
+    if startsUnit {
+      header.begin()
+      headerPlace = offset
+      hasPES = true
+    }
+    guard hasPES else { return }
+    var first = 0
+    if header.isOpen {
+      switch header.add(content) {
+      case .incomplete: return
+      case .invalid:
+        hasPES = false
+        sink.note(
+          ContainerFinding(
+            .error, .damaged, "A PES packet does not begin with its start code.", at: headerPlace))
+        return
+      case .complete(let found, let next):
+        beginSample(found, &sink)
+        first = next
+      }
+    }
+    var end = content.count
+    if let left = payloadLeft {
+      end = min(end, first + left)
+      payloadLeft = left - (end - first)
+    }
+    guard first < end else { return }
+    units.append(content.extracting(first..<end), at: offset + first)
+  }
+
+  private mutating func beginSample<Sink: ContainerSink>(
+    _ found: PESHeader.Content, _ sink: inout Sink
+  ) {
+    var sample = Sample(index: sampleIndex, offset: headerPlace, streamOffset: units.streamOffset)
+    sampleIndex += 1
+    sample.isWhole = false
+    if let pts = found.pts {
+      let dts = unwrapper.unwrap(found.dts ?? pts)
+      sample.dts = dts
+      var delay = (pts - (found.dts ?? pts)) % (1 << 33)
+      if delay < -(1 << 32) { delay += 1 << 33 }
+      sample.pts = dts + delay
+      firstTime = min(firstTime ?? .max, dts + delay)
+      lastTime = max(lastTime ?? .min, dts + delay)
+    }
+    payloadLeft = found.size
+    sink.take(sample)
+  }
+
+  // MARK: Tracks
+
+  package var tracks: [ContainerTrack] {
+    var tracks: [ContainerTrack] = []
+    for program in tables.programs {
+      for stream in program.streams {
+        var track = ContainerTrack(id: stream.pid)
+        track.kind = stream.kind
+        track.codec = stream.codec
+        track.codecTag = "0x" + String(stream.type, radix: 16)
+        track.language = stream.language
+        describe(&track)
+        tracks.append(track)
+      }
+    }
+    if isGuessed, let pid = reportedPID {
+      var track = ContainerTrack(id: pid)
+      track.kind = .video
+      track.codec = "h264"
+      describe(&track)
+      tracks.append(track)
+    }
+    return tracks
+  }
+
+  private func describe(_ track: inout ContainerTrack) {
+    track.timeBase = Fraction(1, 90_000)
+    track.sampleCount = statistics[track.id]?.units ?? 0
+    track.isReported = track.id == reportedPID
+    if track.isReported, let firstTime, let lastTime { track.duration = lastTime - firstTime }
+  }
+}

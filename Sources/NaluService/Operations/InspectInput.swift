@@ -1,0 +1,150 @@
+internal import Container
+internal import H264
+internal import Platform
+
+/// What an inspection reads: a byte stream, or a container once its first bytes have shown which.
+struct InspectInput: Sendable {
+  /// So much is looked at before the input is taken for something.
+  private static let headBytes = 4096
+
+  private let lengthPrefix: LengthPrefixSettings
+  private let limits: ContainerLimits
+  private var head: [UInt8] = []
+  private var isDecided = false
+  private var scanner = StartCodeScanner(search: vectorSearch)
+  private var reader: ContainerReader?
+  /// The first NAL unit of a byte stream was found.
+  private var hasBegun = false
+  /// Bytes so far.
+  private(set) var size = 0
+
+  init(_ settings: InspectSettings) {
+    lengthPrefix = settings.lengthPrefix
+    limits = settings.containerLimits
+  }
+
+  /// Reads the next bytes of the upload.
+  mutating func read(_ chunk: Span<UInt8>, into report: inout StreamReport) throws(Problem) {
+    size += chunk.count
+    if isDecided {
+      try scan(chunk, &report)
+    } else if head.isEmpty, chunk.count >= Self.headBytes {
+      try decide(chunk, &report)
+      try scan(chunk, &report)
+    } else {
+      head.append(copying: chunk)
+      if head.count >= Self.headBytes { try readHead(&report) }
+    }
+  }
+
+  private mutating func readHead(_ report: inout StreamReport) throws(Problem) {
+    let bytes = head
+    head = []
+    try decide(bytes.span, &report)
+    try scan(bytes.span, &report)
+  }
+
+  private mutating func decide(
+    _ head: Span<UInt8>, _ report: inout StreamReport
+  ) throws(Problem) {
+    isDecided = true
+    let format = MediaFormat(head: head)
+    try lengthPrefix.check(format)
+    if lengthPrefix.isGiven || format == .avcc {
+      let lengthSize = lengthPrefix.lengthSize ?? LengthPrefix.size(in: head) ?? 4
+      reader = ContainerReader(.avcc, lengthSize: lengthSize, limits, search: vectorSearch)
+      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
+      if let record { try report.take(record, at: 0) }
+    } else if let format, format != .annexB {
+      reader = ContainerReader(format, limits, search: vectorSearch)
+    } else if let name = ContainerSignature.name(of: head) {
+      throw Problem(.unrecognisedInput, "The body is \(name), not H.264.")
+    }
+    report.format = reader?.format ?? .annexB
+    report.form.hasTimes = reader != nil
+  }
+
+  private mutating func scan(
+    _ chunk: Span<UInt8>, _ report: inout StreamReport
+  ) throws(Problem) {
+    guard reader == nil else {
+      try reader?.read(chunk, into: &report)
+      if reader?.hasH264 == true { report.recognition.accept() }
+      return
+    }
+    var position = 0
+    while let unit = scanner.next(in: chunk, from: &position) {
+      try add(unit, in: chunk, &report)
+    }
+  }
+
+  private mutating func add(
+    _ unit: NALUnitExtent, in chunk: Span<UInt8>, _ report: inout StreamReport
+  ) throws(Problem) {
+    if !hasBegun {
+      hasBegun = true
+      report.noteLeadingData(scanner.bytesBeforeFirstUnit)
+    }
+    switch unit.place {
+    case .chunk(let range):
+      try report.add(unit, chunk.extracting(range))
+    case .carried:
+      let carried = scanner.carried
+      try report.add(unit, carried.span)
+    }
+  }
+
+  // MARK: After the upload
+
+  /// The last bytes read, and those that follow, are needed once more.
+  var needsWholeUpload: Bool { reader?.needsWholeUpload ?? false }
+
+  /// No more bytes come.
+  mutating func end(_ report: inout StreamReport) throws(Problem) {
+    if !isDecided { try readHead(&report) }
+  }
+
+  /// What is to be read again before the end can be written; nil when nothing is.
+  mutating func wanted() -> Range<Int>? { reader?.wanted(of: size) }
+
+  /// Reads bytes again.
+  mutating func reread(
+    _ bytes: Span<UInt8>, at offset: Int, into report: inout StreamReport
+  ) throws(Problem) {
+    try reader?.reread(bytes, at: offset, into: &report)
+  }
+
+  /// Completes the report; what is to be said of the source.
+  mutating func finish(_ report: inout StreamReport) throws(Problem) -> ReportTail.Source {
+    try reader?.finish(into: &report)
+    if let unit = scanner.finish() { try add(unit, in: Span(), &report) }
+    report.container.tracks = reader?.tracks ?? []
+    guard report.recognition.isRecognised else { throw notRecognised(report) }
+    report.finish()
+    var source = ReportTail.Source(
+      size: size, leadingZeroBytes: scanner.leadingZeroBytes,
+      trailingZeroBytes: scanner.trailingZeroBytes)
+    source.reader = reader
+    source.configuration = lengthPrefix.configuration.flatMap {
+      AVCConfigurationRecord(parsing: $0)
+    }
+    return source
+  }
+
+  /// Why the input is none.
+  func notRecognised(_ report: StreamReport) -> Problem {
+    if let reader, reader.format != .avcc {
+      let codecs = reader.tracks.map { $0.codec ?? $0.codecTag ?? $0.kind.rawValue }
+      let others = codecs.isEmpty ? "" : ": \(codecs.prefix(8).joined(separator: ", "))"
+      return Problem(
+        .unrecognisedInput, "The body is \(reader.format.title) without an H.264 track\(others).")
+    }
+    let detail =
+      report.recognition.looksLikeH265
+      ? "The NAL units are those of H.265, not of H.264."
+      : report.totals.units == 0
+        ? "There is no start code in the body."
+        : "No NAL unit of type 1, 5, 7 or 8 makes sense."
+    return Problem(.unrecognisedInput, detail)
+  }
+}

@@ -1,0 +1,150 @@
+internal import Codec
+package import Platform
+
+/// H.264 in any form in; the same access units in another form out, with sound beside them.
+///
+/// The upload is spooled and scanned, so that all that can be wrong with it is known before the first
+/// byte of the answer; then each step writes some samples, or hands out a piece of a file that had
+/// to be complete first.
+package struct RemuxOperation: Operation, ~Copyable {
+  private let settings: RemuxSettings
+  private let limits: Limits
+  private let spoolDirectory: SpoolDirectory
+  private var intake: MediaIntake
+  /// The part `audio`, while it comes.
+  private var soundUpload: Spool?
+  private var phase = Phase.receiving
+  private var sound = RemuxSound()
+  private var source: RemuxSource?
+  private var writer: MediaWriter?
+  private var counters = Counters()
+
+  private enum Phase {
+    case receiving, checkingSound, opening, writing, delivering, finished
+  }
+
+  /// Bytes and samples of one step.
+  private static let stepSize = 1 << 20
+  private static let stepSamples = 256
+
+  package init(
+    _ settings: RemuxSettings, limits: Limits, spoolDirectory: SpoolDirectory
+  ) {
+    self.settings = settings
+    self.limits = limits
+    self.spoolDirectory = spoolDirectory
+    intake = MediaIntake(
+      limits: limits, spoolDirectory: spoolDirectory, lengthPrefix: settings.lengthPrefix,
+      isForDecoder: false)
+  }
+
+  package var blockSize: Int { MediaIntake.blockSize }
+
+  /// Nothing is decoded or encoded.
+  package var isExpensive: Bool { false }
+
+  package mutating func push(_ block: Block) throws(Problem) {
+    intake.push(block)
+  }
+
+  package mutating func pushSecond(_ block: Block) throws(Problem) {
+    guard settings.sound == .copy else {
+      throw .conflict("audio", "audio=none leaves out the part audio that is sent along.")
+    }
+    guard settings.format.container != nil else {
+      throw .conflict("format", "\(settings.format.rawValue) has no room for sound.")
+    }
+    if soundUpload == nil { soundUpload = Spool(in: spoolDirectory) }
+    try soundUpload?.append(block.span)
+  }
+
+  package mutating func endOfInput() throws(Problem) {
+    try intake.endOfInput()
+  }
+
+  package mutating func step(into output: inout Output) throws(Problem) -> Step {
+    defer { output.counters = counters }
+    switch phase {
+    case .receiving:
+      let step = try intake.step()
+      guard step == .finished else { return step }
+      if let spool = soundUpload.take() { sound.part = SoundPart(spool) }
+      phase = .checkingSound
+    case .checkingSound:
+      if try sound.check() { phase = .opening }
+    case .opening:
+      try open(&output)
+      phase = .writing
+    case .writing:
+      try write(into: &output)
+    case .delivering:
+      guard try deliver(into: &output) else { return .again }
+      writer = nil
+      source = nil
+      phase = .finished
+      return .finished
+    case .finished:
+      return .finished
+    }
+    return .again
+  }
+
+  // MARK: The parts of the work
+
+  private mutating func open(_ output: inout Output) throws(Problem) {
+    guard let index = intake.index else { return }
+    let source = try RemuxSource(index, intake.stream, settings)
+    try sound.open(intake, source, settings, limits)
+    intake.dropUpload()
+    do throws(Problem) {
+      writer = try MediaWriter(
+        settings.format, video: source.video, parameterSets: source.parameterSets,
+        audio: sound.tracks, spoolDirectory: spoolDirectory)
+    } catch {
+      throw sound.tracks.isEmpty ? error : error.naming(sound.names)
+    }
+    output.answer.contentType = settings.format.contentType
+    output.answer.start = .whenReady
+    output.answer.headers = [.init("Nalu-Frames-Out", "\(source.frameCount)")]
+    let notes = source.notes + sound.notes
+    if !notes.isEmpty {
+      output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
+    }
+    counters.framesIn = source.frameCount
+    self.source = source
+  }
+
+  private mutating func write(into output: inout Output) throws(Problem) {
+    var size = 0
+    var samples = 0
+    while size < Self.stepSize, samples < Self.stepSamples {
+      samples += 1
+      let time = source?.nextTime
+      if let frame = try sound.next(before: time) {
+        size += frame.bytes.count
+        try writer?.write(frame.bytes.span, frame.timing, track: frame.track)
+      } else if time != nil {
+        size += try writeFrame()
+      } else {
+        try writer?.finish()
+        // Its file need not be there twice.
+        intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory)
+        phase = .delivering
+        break
+      }
+    }
+    if phase == .writing { _ = try writer?.take(into: &output.bytes) }
+  }
+
+  private mutating func writeFrame() throws(Problem) -> Int {
+    guard let frame = try source?.next(intake.stream) else { return 0 }
+    try writer?.write(frame.bytes, AccessUnitLayout.annexB(frame.bytes.span), frame.timing)
+    counters.framesOut += 1
+    return frame.bytes.count
+  }
+
+  private mutating func deliver(into output: inout Output) throws(Problem) -> Bool {
+    output.answer.length = writer?.length
+    return try writer?.take(into: &output.bytes) ?? true
+  }
+}

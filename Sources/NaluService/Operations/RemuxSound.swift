@@ -1,0 +1,91 @@
+internal import Codec
+internal import Container
+
+/// The sound that goes beside the video: a part of its own, that of the container, or none.
+struct RemuxSound: ~Copyable, Sendable {
+  /// The part `audio`.
+  var part: SoundPart?
+  private var container: ContainerSound?
+  private var pending: SoundFrame?
+  /// What a muxer is told of it.
+  private(set) var tracks: [MuxerTrack] = []
+  /// What the tracks hold.
+  private(set) var names: [String] = []
+  private(set) var notes: [String] = []
+
+  /// Checks more of the part; true when there is no more, or no part.
+  mutating func check() throws(Problem) -> Bool { try part?.check() ?? true }
+
+  /// Finds out what there is, and gets ready to give it out.
+  mutating func open(
+    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings,
+    _ limits: Limits
+  ) throws(Problem) {
+    if let track = part?.track {
+      tracks = [track]
+      names = ["aac"]
+    } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
+      try openContainer(
+        upload, format, intake.tracks, source.origin, settings, limits)
+    }
+    if tracks.isEmpty {
+      part = nil
+      container = nil
+    }
+    pending = try read()
+  }
+
+  private mutating func openContainer(
+    _ upload: SpooledUpload, _ format: MediaFormat, _ known: [Track], _ origin: Double,
+    _ settings: RemuxSettings, _ limits: Limits
+  ) throws(Problem) {
+    var indices = known.indices.filter { known[$0].isAudio }
+    guard !indices.isEmpty else { return }
+    guard settings.format.container != nil else {
+      notes.append("\(settings.format.rawValue) has no room for the sound of the input")
+      return
+    }
+    if settings.format == .flv, indices.count > 1 {
+      notes.append("flv has room for one of the \(indices.count) tracks of sound")
+      indices = [indices[0]]
+    }
+    let sound = try ContainerSound(
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: indices,
+      origin: origin)
+    tracks = sound.muxerTracks
+    names = indices.map { known[$0].kind.name }
+    container = consume sound
+  }
+
+  /// The next piece of sound, if it is due before `seconds`; nil for `seconds`: no video follows.
+  mutating func next(before seconds: Double?) throws(Problem) -> SoundFrame? {
+    guard let frame = pending, frame.seconds <= seconds ?? .infinity else { return nil }
+    pending = try read()
+    return frame
+  }
+
+  private mutating func read() throws(Problem) -> SoundFrame? {
+    if part != nil { return try part?.next() }
+    return try container?.next()
+  }
+}
+
+extension Problem {
+  /// The problem of a format that cannot hold the tracks, of which these are sound.
+  func naming(_ names: [String]) -> Problem {
+    var named = self
+    named.detail += " The sound is \(names.joined(separator: ", ")); audio=none leaves it out."
+    return named
+  }
+}
+
+extension Track.Kind {
+  /// The name of the codec.
+  var name: String {
+    switch self {
+    case .h264: "h264"
+    case .aac: "aac"
+    case .other(let name): name
+    }
+  }
+}

@@ -1,0 +1,93 @@
+internal import Codec
+internal import H264
+
+/// The frames of a scanned stream one after the other, each with its times.
+struct RemuxSource: Sendable {
+  struct Frame {
+    /// Annex B.
+    var bytes: [UInt8]
+    var timing: SampleTiming
+  }
+
+  private let units: DecodeAccessUnits
+  private let timeline: SampleTimeline
+  private var position = 0
+  let video: MuxerTrack.Video
+  let parameterSets: ParameterSetStore
+  /// When the presentation begins, in seconds of the container's clock.
+  let origin: Double
+  /// What is not as one might expect.
+  private(set) var notes: [String] = []
+
+  /// - Parameters:
+  ///   - index: What the scan found in `stream`.
+  ///   - stream: Annex B.
+  ///   - settings: What was asked for.
+  /// - Throws: What contradicts the settings.
+  init(
+    _ index: DecodeIndex, _ stream: borrowing Spool, _ settings: RemuxSettings
+  ) throws(Problem) {
+    guard !index.entries.isEmpty, let sequence = index.sequence else {
+      throw Problem(.undecodable, "The stream has no pictures.")
+    }
+    if settings.frameRate != nil, index.timing != nil {
+      throw .conflict("fps", "The container says when frames are shown; leave fps out.")
+    }
+    let timeline =
+      index.timing.map { SampleTimeline(index, $0) }
+      ?? SampleTimeline(index, frameRate: settings.frameRate)
+    var store = ParameterSetStore()
+    let units = DecodeAccessUnits(index: index)
+    for set in index.parameterSets { store.add(try units.read(set, stream), keepsFirst: true) }
+    var video = MuxerTrack.Video(sequence, timeBase: timeline.timeBase)
+    video.frameRate = timeline.frameRate
+    video.displayMatrix = index.displayMatrix
+    if let ratio = index.sampleAspectRatio { video.sampleAspectRatio = ratio }
+    self.video = video
+    self.units = units
+    self.timeline = timeline
+    parameterSets = store
+    origin = index.timeline.map { Double($0.origin) * $0.timeBase.doubleValue } ?? 0
+    if settings.format.container != nil { notes += Self.notes(index, timeline, settings) }
+  }
+
+  private static func notes(
+    _ index: DecodeIndex, _ timeline: SampleTimeline, _ settings: RemuxSettings
+  ) -> [String] {
+    var notes: [String] = []
+    if timeline.source == .assumed {
+      notes.append("the stream does not say its frame rate; 25 was assumed")
+    }
+    if index.picturesWithoutParameterSets > 0 {
+      notes.append(
+        "\(index.picturesWithoutParameterSets) pictures before the first parameter sets were left out"
+      )
+    }
+    if index.isDamaged { notes.append("the input is damaged or ends before its time") }
+    let isMP4 = settings.format == .mp4 || settings.format == .fmp4
+    if !isMP4, index.displayMatrix != nil {
+      notes.append("\(settings.format.rawValue) has no room for the rotation of the input")
+    }
+    if !isMP4, index.entries.contains(where: { $0.flags.contains(.hidden) }) {
+      notes.append("\(settings.format.rawValue) has no edit list; frames before the cut are shown")
+    }
+    return notes
+  }
+
+  var frameCount: Int { units.index.entries.count }
+
+  /// When the next frame is decoded, in seconds; nil after the last.
+  var nextTime: Double? {
+    guard position < frameCount else { return nil }
+    return Double(timeline.timing(of: position, isKeyframe: false).decoding)
+      * timeline.timeBase.doubleValue
+  }
+
+  mutating func next(_ stream: borrowing Spool) throws(Problem) -> Frame? {
+    guard position < frameCount else { return nil }
+    defer { position += 1 }
+    return Frame(
+      bytes: try units.readWhole(position, stream),
+      timing: timeline.timing(of: position, isKeyframe: units.index.isKeyframe(position)))
+  }
+}
