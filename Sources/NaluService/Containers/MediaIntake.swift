@@ -16,6 +16,7 @@ struct MediaIntake: ~Copyable, Sendable {
   /// The upload as it came, of a container.
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
+  private var tables: MP4Guard
   private var extraction: TrackExtraction?
   private var scan: DecodeScan
   private var received = 0
@@ -30,7 +31,7 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var index: DecodeIndex?
 
   private enum Phase {
-    case receiving, received, extracting, finished
+    case receiving, received, checking, extracting, finished
   }
 
   /// Bytes that tell what an upload is.
@@ -49,6 +50,7 @@ struct MediaIntake: ~Copyable, Sendable {
     self.limits = limits
     self.spoolDirectory = spoolDirectory
     stream = Spool(in: spoolDirectory)
+    tables = MP4Guard(limits)
     scan = DecodeScan(limits: limits, isForDecoder: isForDecoder)
   }
 
@@ -78,6 +80,9 @@ struct MediaIntake: ~Copyable, Sendable {
     case .received:
       if let block = block.take() { try take(block.span) }
       try endUpload()
+      return .again
+    case .checking:
+      try check()
       return .again
     case .extracting:
       try extract()
@@ -154,15 +159,24 @@ struct MediaIntake: ~Copyable, Sendable {
       phase = .finished
       return
     }
-    let upload = SpooledUpload(spool)
-    self.upload = upload
-    extraction = try TrackExtraction(upload, format, limits)
-    phase = .extracting
+    upload = SpooledUpload(spool)
+    phase = format == .mp4 ? .checking : .extracting
   }
 
   // MARK: Out of a container
 
+  private mutating func check() throws(Problem) {
+    guard let upload, try tables.step(upload) else {
+      phase = .extracting
+      return
+    }
+  }
+
   private mutating func extract() throws(Problem) {
+    if extraction == nil, let upload, let format {
+      extraction = try TrackExtraction(upload, format, limits)
+      return
+    }
     var bytes: [UInt8] = []
     let hasMore = try extraction?.step(into: &bytes, at: stream.count) ?? false
     do throws(Problem) {

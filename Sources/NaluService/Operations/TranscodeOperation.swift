@@ -126,9 +126,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
     }
     let unit = plan.timing.timeBase.doubleValue
     let origin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
-    let limits = limits
     let found = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: [aac],
+      { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: [aac],
       origin: origin)
     guard !found.muxerTracks.isEmpty else { return }
     sound = found

@@ -118,6 +118,7 @@ import Testing
     var guardian = MP4Guard(Limits())
     var spool = Spool(in: .test)
     try spool.append(both.span)
-    try guardian.check(SpooledUpload(spool))
+    let upload = SpooledUpload(spool)
+    while try guardian.step(upload) {}
   }
 }

@@ -51,15 +51,26 @@ struct PacketFacts: Equatable {
 func packets(of file: [UInt8], _ format: Demuxer.Format) throws -> [PacketFacts] {
   var spool = Spool(in: .test)
   try spool.append(file.span)
-  var settings = Demuxer.Settings()
-  settings.parses = true
-  var demuxer = try Demuxer(SpooledUpload(spool), format: format, settings)
+  var demuxer = try Demuxer(SpooledUpload(spool), format: format)
   var packets: [PacketFacts] = []
   while let packet = try demuxer.next() {
     let base = demuxer.tracks[packet.track].timeBase
     let time = Double(packet.presentationTime ?? -1_000_000) * base.doubleValue * 1000
     var bytes: [UInt8] = []
     bytes.append(copying: packet.bytes)
+    // A transport stream has several frames of sound in a packet, each with a header.
+    var position = 0
+    while position < bytes.count, demuxer.tracks[packet.track].kind == .aac,
+      let header = try? ADTSHeader(bytes.span, at: position)
+    {
+      let passed = Double(position / header.frameSize) * 1_024_000 / Double(header.sampleRate)
+      packets.append(
+        PacketFacts(
+          track: packet.track, time: Int((time + passed).rounded()),
+          bytes: Array(bytes[position..<position + header.frameSize])))
+      position += header.frameSize
+    }
+    if position > 0 { continue }
     packets.append(
       PacketFacts(track: packet.track, time: Int(time.rounded()), bytes: bytes))
   }
