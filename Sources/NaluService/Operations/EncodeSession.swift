@@ -49,7 +49,7 @@ struct EncodeSession: ~Copyable, Sendable {
     } catch {
       throw .encoderFailed
     }
-    self.encoder = encoder
+    self.encoder = consume encoder
     self.opening = opening
     format = settings.format
     self.limits = limits

@@ -130,7 +130,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
       { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: [aac],
       origin: origin)
     guard !found.muxerTracks.isEmpty else { return }
-    sound = found
+    sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
     let last = settings.duration.map { (settings.start ?? 0) + $0 - Double(plan.origin) * unit }
     soundRange = first..<max(first, last ?? .infinity)
