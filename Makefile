@@ -7,10 +7,13 @@ PACKAGES := libmicrohttpd-dev libavcodec-dev libavformat-dev libavutil-dev libsw
 HOST ?= 127.0.0.1
 PORT ?= 8080
 
-.PHONY: help run test build lint format bench sanitize fuzz image deps openapi
+SECONDS_OF_SOAK ?= 600
+
+.PHONY: help run test build lint format bench sanitize fuzz image deps openapi \
+  checks strictness overload lifecycle disconnects connections soak
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 12
+	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 run: build ## Build the release binary and serve on HOST:PORT (127.0.0.1:8080)
 	@printf 'Try, from another terminal:\n  %s\n  %s\n  %s\n\n' \
@@ -43,11 +46,30 @@ sanitize: deps ## Run the tests under the address and the thread sanitizer
 fuzz: deps ## Run every fuzz target for a bounded time
 	Fuzz/run
 
+checks: strictness overload lifecycle disconnects connections ## All of the following five, against the release binary
+
+strictness: build ## HTTP forms over raw sockets
+	Checks/strictness
+
+overload: build ## A full queue
+	Checks/overload
+
+lifecycle: build ## Signals, crashes, full and read-only disks
+	Checks/lifecycle
+
+disconnects: build ## A thousand clients that leave in the middle
+	Checks/disconnects
+
+connections: build ## Two thousand open connections
+	Checks/connections
+
+soak: build ## A mix of everything for SECONDS_OF_SOAK (600)
+	Checks/soak --seconds $(SECONDS_OF_SOAK)
+
 image: ## Build the container image, nalu:latest
 	$${CONTAINER:-docker} build -t nalu:latest .
 
 openapi: build ## Write openapi.yaml anew from the tables in the code
-	.build/release/nalu openapi > openapi.yaml
 	.build/release/nalu openapi > openapi.yaml
 
 deps:

@@ -29,6 +29,7 @@ let package = Package(
     .systemLibrary(
       name: "CArchive", pkgConfig: "libarchive", providers: [.apt(["libarchive-dev"])]),
     .target(name: "CDeflate", linkerSettings: [.linkedLibrary("isal")]),
+    .systemLibrary(name: "CMalloc"),
 
     // FFmpeg's functions as jumps that load its libraries when one is first called. CFFmpeg has
     // headers only: a function that this target does not know cannot be linked.
@@ -45,7 +46,7 @@ let package = Package(
     // Zip and tar.
     .target(name: "Archive", dependencies: ["CArchive"], swiftSettings: house),
     // Locks, blocks of memory and files: the raw-memory corner that lets the service do without.
-    .target(name: "Platform", dependencies: ["CByteSearch"], swiftSettings: house),
+    .target(name: "Platform", dependencies: ["CByteSearch", "CMalloc"], swiftSettings: house),
     // The one inner loop that vectors make several times as fast.
     .target(name: "CByteSearch"),
 

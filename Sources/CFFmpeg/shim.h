@@ -27,9 +27,20 @@ static const int64_t nalu_no_pts = AV_NOPTS_VALUE;
 static const int nalu_flag_closed_gop = (int)AV_CODEC_FLAG_CLOSED_GOP;
 static const int nalu_flag_interlaced = AV_CODEC_FLAG_INTERLACED_DCT;
 
+// What is to be done with the log of a context: AVCodecContext.opaque may point at one of these.
+struct nalu_log_target {
+  // Errors, and that something was concealed. It is the only way to learn of them from a decoder
+  // with frame threads, whose copies of the context carry the same pointer.
+  int complaints;
+  // Lines above this level are not even formatted: libx264 has one for every frame.
+  int level;
+  // Whose messages they are, for the receiver; NULL when nobody wants them.
+  void *messages;
+};
+
 // libav logs through a function that takes a va_list, which Swift cannot represent: the line is
 // formatted here and handed on whole. One receiver per process.
-typedef void (*nalu_log_receiver)(int level, const char *line);
+typedef void (*nalu_log_receiver)(void *messages, int level, const char *module, const char *line);
 
 // Swift does not emit variables at file scope.
 static inline nalu_log_receiver *nalu_log_current(void) {
@@ -37,45 +48,39 @@ static inline nalu_log_receiver *nalu_log_current(void) {
   return &receiver;
 }
 
-static inline int *nalu_log_level(void) {
-  static int level = AV_LOG_QUIET;
-  return &level;
+// Where lines go that this thread causes in contexts which say nothing of it.
+static inline struct nalu_log_target **nalu_log_of_thread(void) {
+  static _Thread_local struct nalu_log_target *target;
+  return &target;
 }
 
-// A decoder may have a counter of its complaints, int, in AVCodecContext.opaque: errors, and that
-// something was concealed. It is the only way to learn of them from a decoder with frame threads,
-// whose copies of the context carry the same pointer.
-static inline void nalu_count_complaint(void *context, int level, const char *format) {
+static inline struct nalu_log_target *nalu_log_of_context(void *context) {
   const AVClass *kind = context ? *(const AVClass **)context : NULL;
-  if (kind == NULL || strcmp(kind->class_name, "AVCodecContext") != 0) return;
-  int *counter = ((AVCodecContext *)context)->opaque;
-  if (counter == NULL || (level > AV_LOG_ERROR && strncmp(format, "concealing", 10) != 0)) return;
-  __atomic_fetch_add(counter, 1, __ATOMIC_RELEASE);
+  if (kind == NULL || strcmp(kind->class_name, "AVCodecContext") != 0) return NULL;
+  return ((AVCodecContext *)context)->opaque;
 }
 
-static inline int nalu_complaints(const int *counter) {
-  return __atomic_load_n(counter, __ATOMIC_ACQUIRE);
+static inline int nalu_complaints(const struct nalu_log_target *target) {
+  return __atomic_load_n(&target->complaints, __ATOMIC_ACQUIRE);
 }
 
-// libx264 has a line for every frame: lines that nobody wants are not formatted.
 static inline void nalu_log_format(void *context, int level, const char *format, va_list values) {
-  char line[1024];
-  int print_prefix = 1;
-  nalu_count_complaint(context, level, format);
-  if (level > __atomic_load_n(nalu_log_level(), __ATOMIC_RELAXED)) return;
+  char line[512];
+  int print_prefix = 0;
+  struct nalu_log_target *target = nalu_log_of_context(context);
+  if (target && (level <= AV_LOG_ERROR || strncmp(format, "concealing", 10) == 0))
+    __atomic_fetch_add(&target->complaints, 1, __ATOMIC_RELEASE);
+  if (target == NULL) target = *nalu_log_of_thread();
+  if (target == NULL || target->messages == NULL || level > target->level) return;
   av_log_format_line2(context, level, format, values, line, sizeof line, &print_prefix);
-  (*nalu_log_current())(level, line);
+  const AVClass *kind = context ? *(const AVClass **)context : NULL;
+  (*nalu_log_current())(target->messages, level, kind ? kind->item_name(context) : "", line);
 }
 
 // Called once, before anything else of libav.
 static inline void nalu_log_install(nalu_log_receiver receiver) {
   *nalu_log_current() = receiver;
   av_log_set_callback(nalu_log_format);
-}
-
-// Lines up to this level are handed on; AV_LOG_QUIET means none.
-static inline void nalu_log_set_level(int level) {
-  __atomic_store_n(nalu_log_level(), level, __ATOMIC_RELAXED);
 }
 
 #endif

@@ -45,7 +45,7 @@ package struct Demuxer: ~Copyable {
   package init(
     _ source: any DemuxerSource, format: Format, _ settings: Settings = Settings()
   ) throws(CodecError) {
-    CodecLog.install()
+    LogTarget.install()
     guard let input = av_find_input_format(format.rawValue) else {
       throw CodecError(function: "av_find_input_format", code: -ENOSYS)
     }

@@ -38,7 +38,8 @@ struct JPEGEncoder: ~Copyable {
     if let ratio = shape.sampleAspectRatio { settable.pointee.sample_aspect_ratio = ratio.libav }
     settable.pointee.thread_count = 1
     settable.pointee.color_range = AVCOL_RANGE_JPEG
-    settable.pointee.flags |= AV_CODEC_FLAG_QSCALE
+    // Bit-exact files do not name the version of the library in a comment.
+    settable.pointee.flags |= AV_CODEC_FLAG_QSCALE | AV_CODEC_FLAG_BITEXACT
     settable.pointee.global_quality = 2 * FF_QP2LAMBDA
     try check(avcodec_open2(context.pointer, codec, nil), "avcodec_open2")
     self.shape = shape

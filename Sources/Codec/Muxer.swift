@@ -34,7 +34,7 @@ package struct Muxer: ~Copyable {
   ///
   /// - Throws: `CodecError` when the format cannot hold what the tracks are.
   package init(_ format: Format, tracks: [MuxerTrack]) throws(CodecError) {
-    CodecLog.install()
+    LogTarget.install()
     let output = try MuxerOutput(isSeekable: format.patchesOutput)
     var allocated: UnsafeMutablePointer<AVFormatContext>?
     try check(

@@ -23,27 +23,26 @@ package struct VideoDecoder: ~Copyable {
     package init() {}
   }
 
-  private let complaints: ComplaintCounter
+  private let log: LogTarget
   private let context: Owned<AVCodecContext>
   private let packet: Owned<AVPacket>
   /// After `finish`, the last picture has been received.
   package private(set) var isFinished = false
 
   package init(_ settings: Settings) throws(CodecError) {
-    CodecLog.install()
+    let log = LogTarget()
     guard let codec = avcodec_find_decoder(AV_CODEC_ID_H264) else {
       throw CodecError(function: "avcodec_find_decoder", code: -ENOSYS)
     }
-    let complaints = ComplaintCounter()
     let context = try Owned(avcodec_alloc_context3(codec), "avcodec_alloc_context3") {
       avcodec_free_context($0)
-      complaints.end()
+      log.end()
     }
-    context.pointer.pointee.opaque = UnsafeMutableRawPointer(complaints.counter)
+    context.pointer.pointee.opaque = UnsafeMutableRawPointer(log.pointer)
     let packet = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
     context.pointer.pointee.apply(settings)
     try check(avcodec_open2(context.pointer, codec, nil), "avcodec_open2")
-    self.complaints = complaints
+    self.log = log
     self.context = context
     self.packet = packet
   }
@@ -100,30 +99,13 @@ package struct VideoDecoder: ~Copyable {
 
   /// Something was wrong with what was sent: seen at the latest when the first picture comes out
   /// that is not as it should be. The only such sign when there are several threads.
-  package var hasComplaints: Bool { nalu_complaints(complaints.counter) > 0 }
+  package var hasComplaints: Bool { log.hasComplaints }
 
   /// Forgets all pictures; what is sent next must start like a stream.
   package mutating func reset() {
     avcodec_flush_buffers(context.pointer)
     isFinished = false
   }
-}
-
-/// What libav's log adds up to, in memory that outlives the context which has its address.
-private final class ComplaintCounter {
-  let counter: UnsafeMutablePointer<Int32>
-
-  init() {
-    counter = .allocate(capacity: 1)
-    counter.initialize(to: 0)
-  }
-
-  deinit {
-    counter.deallocate()
-  }
-
-  /// Called when the context is gone, so that the counter is still there until then.
-  func end() {}
 }
 
 // SAFETY: libav contexts may move between threads; the unique owner rules out concurrent use.

@@ -37,13 +37,15 @@ package struct VideoEncoder: ~Copyable {
 
   /// Opens the encoder: allocates its pictures and starts its threads.
   package init(_ settings: Settings) throws(CodecError) {
-    CodecLog.install()
+    let log = LogTarget()
     guard let codec = avcodec_find_encoder_by_name("libx264") else {
       throw CodecError(function: "avcodec_find_encoder_by_name", code: -ENOSYS)
     }
     let context = try Owned(avcodec_alloc_context3(codec), "avcodec_alloc_context3") {
       avcodec_free_context($0)
+      log.end()
     }
+    context.pointer.pointee.opaque = UnsafeMutableRawPointer(log.pointer)
     let packet = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
     let input = try EncoderInput(settings)
     try context.pointer.apply(settings, codedAs: input.codedFormat)

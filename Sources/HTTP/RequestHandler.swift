@@ -37,6 +37,11 @@ package protocol Upload: AnyObject, Sendable {
   /// The body cannot be read on; `Exchange.respond` is expected.
   func failed(_ error: UploadError)
 
+  /// The client is too slow with its body, and the connection ends: `Exchange.respond` may follow
+  /// before this returns, else the answer is the handler's `refusal`. Comes from another thread than
+  /// the other calls, perhaps at the same time as one of them.
+  func stalled()
+
   /// Nothing more will be asked of this exchange. Called exactly once, last.
   func ended(_ outcome: Outcome)
 }
@@ -45,6 +50,8 @@ extension Upload {
   package var secondPartName: String? { nil }
 
   package func receiveSecond(_ bytes: Span<UInt8>) -> Bool { true }
+
+  package func stalled() {}
 }
 
 /// How an exchange ended.

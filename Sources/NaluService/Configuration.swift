@@ -1,3 +1,4 @@
+internal import Codec
 package import HTTP
 internal import Platform
 
@@ -9,6 +10,8 @@ package struct Configuration: Sendable {
   package var spoolDirectory = "/tmp"
   /// Seconds that running jobs get to finish when the server is told to stop.
   package var grace = 30
+  /// Which messages of the codec libraries are logged.
+  package var codecLog = CodecLog.warning
   /// PEM files; both or none.
   package var certificateFile: String?
   package var keyFile: String?
@@ -32,6 +35,7 @@ package struct Configuration: Sendable {
     takeLimits(values)
     spoolDirectory = values[ServeOptions.spoolDirectory] ?? spoolDirectory
     grace = values[ServeOptions.grace] ?? grace
+    codecLog = values[ServeOptions.codecLog] ?? codecLog
     certificateFile = values[ServeOptions.certificateFile]
     keyFile = values[ServeOptions.keyFile]
     tokenFile = values[ServeOptions.tokenFile]
@@ -39,6 +43,14 @@ package struct Configuration: Sendable {
     guard (certificateFile == nil) == (keyFile == nil) else {
       throw Problem(.conflictingParameters, "tls-cert and tls-key go together.")
     }
+  }
+
+  /// Where a server of this configuration is found, as a URL.
+  package func address(port: UInt16) -> String {
+    let scheme = certificateFile == nil ? "http" : "https"
+    // RFC 3986 §3.2.2: colons in a host need brackets.
+    let host = http.host.contains(":") ? "[\(http.host)]" : http.host
+    return "\(scheme)://\(host):\(port)"
   }
 
   private mutating func takeHTTP(_ values: ParameterValues) {
@@ -69,6 +81,24 @@ package struct Configuration: Sendable {
     limits.maxOutput = values[ServeOptions.maxOutput] ?? limits.maxOutput
     limits.maxNALUnits = values[ServeOptions.maxNALUnits] ?? limits.maxNALUnits
     limits.jobTimeout = values[ServeOptions.jobTimeout] ?? limits.jobTimeout
+    limits.maxMemory = values[ServeOptions.maxMemory] ?? limits.maxMemory
     limits.maxSpool = values[ServeOptions.maxSpool] ?? limits.maxSpool
+  }
+}
+
+extension Configuration {
+  /// How much of what the codec libraries say is logged.
+  package enum CodecLog: String, CaseIterable, Sendable {
+    case off, error, warning, info, debug
+
+    var level: CodecMessages.Level? {
+      switch self {
+      case .off: nil
+      case .error: .error
+      case .warning: .warning
+      case .info: .info
+      case .debug: .debug
+      }
+    }
   }
 }

@@ -19,6 +19,9 @@ package struct Limits: Equatable, Sendable {
   package var jobTimeout = 3600
   /// Temporary files of all jobs together, in bytes.
   package var maxSpool = 8 * gibi
+  /// What waits in memory of all jobs together, in bytes: uploads, records, results. Frames that
+  /// are being coded come on top.
+  package var maxMemory = 1 * gibi
   /// Steps that run at once.
   package var workers = 2
   /// Jobs that hold a codec at once.
@@ -51,6 +54,7 @@ package struct Limits: Equatable, Sendable {
     limits.maxSampleTables = 4 * gibi
     limits.jobTimeout = .max
     limits.maxSpool = .max
+    limits.maxMemory = .max
     limits.maxThreads = processors
     return limits
   }

@@ -87,6 +87,9 @@ package final class Metrics: Sendable {
     page.add("nalu_jobs{state=\"waiting_for_codec\"}", admission.waiting)
     page.add("nalu_steps_total", "counter", "Steps of jobs begun.", queue.steps)
     page.add("nalu_spool_bytes", "gauge", "Temporary files.", service.spoolDirectory.usedBytes)
+    page.add(
+      "nalu_waiting_bytes", "gauge", "Uploads, records and results that wait in memory.",
+      service.spoolDirectory.memory.usedBytes)
     page.add("process_resident_memory_bytes", "gauge", "Resident memory.", residentBytes())
     return page.text
   }

@@ -53,35 +53,43 @@ package enum ServeOptions {
     "max-threads", .integer(1...64), default: "one a processor",
     help: "Encoder or decoder threads of one job at most.")
   package static let maxBody = Parameter<Int>(
-    "max-body", .size, default: "16Gi", help: "Bytes of one upload.")
+    "max-body", .size(atLeast: 1), default: "16Gi", help: "Bytes of one upload.")
   package static let maxFramePixels = Parameter<Int>(
-    "max-frame-pixels", .size, default: "35651584 (8192x4352)",
+    "max-frame-pixels", .size(atLeast: 256), default: "35651584 (8192x4352)",
     help: "Luma samples of one coded picture.")
   package static let maxDimension = Parameter<Int>(
     "max-dimension", .integer(16...65536), default: "16384", help: "Luma samples in one direction.")
   package static let maxFrames = Parameter<Int>(
-    "max-frames", .size, default: "1M", help: "Frames of one job.")
+    "max-frames", .size(atLeast: 1), default: "1M", help: "Frames of one job.")
   package static let maxOutput = Parameter<Int>(
-    "max-output", .size, default: "64Gi", help: "Bytes of one result.")
+    "max-output", .size(atLeast: 1), default: "64Gi", help: "Bytes of one result.")
   package static let maxNALUnits = Parameter<Int>(
-    "max-nal-units", .size, default: "1M", help: "NAL units that one job keeps records of.")
+    "max-nal-units", .size(atLeast: 1), default: "1M",
+    help: "NAL units that one job keeps records of.")
   package static let jobTimeout = Parameter<Int>(
     "job-timeout", .integer(1...1_000_000), default: "3600",
     help: "Seconds that a job may take, waiting for its client not counted.")
   package static let spoolDirectory = Parameter<String>(
     "spool-dir", .text("a directory", example: "/tmp"), default: "/tmp",
-    help: "Where temporary files go; they never have a name.")
+    help: "Where temporary files go; they have no name.")
   package static let maxSpool = Parameter<Int>(
     "max-spool", .size, default: "8Gi", help: "Bytes of all temporary files together.")
+  package static let maxMemory = Parameter<Int>(
+    "max-memory", .size, default: "1Gi",
+    help: "Bytes of uploads, reports and results of all jobs that wait in memory.")
   package static let grace = Parameter<Int>(
     "grace", .integer(0...86400), default: "30",
     help: "Seconds that running jobs get to finish after SIGTERM.")
+  package static let codecLog = Parameter<Configuration.CodecLog>(
+    "codec-log", .choice, default: "warning",
+    help: "Which messages of the codec libraries are logged, at most 20 a job.")
 
   package static let all: [any AnyParameter] = [
     host, port, ioThreads, maxConnections, maxConnectionsPerAddress, headerTimeout, idleTimeout,
     stallTimeout, minUploadRate, certificateFile, keyFile, tokenFile, origins, workers, jobs, queue,
     maxThreads, maxBody, maxFramePixels, maxDimension, maxFrames,
-    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, grace,
+    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, maxMemory, grace,
+    codecLog,
   ]
 
   /// The environment variable of an option.
@@ -111,9 +119,13 @@ extension ParameterKind<String> {
 extension ParameterKind<Int> {
   /// A count or a number of bytes: digits with an optional `k M G` (powers of 1000) or `Ki Mi Gi`
   /// (powers of 1024).
-  package static var size: ParameterKind {
+  package static var size: ParameterKind { size(atLeast: 0) }
+
+  /// The same with a lower bound: a limit below which nothing could be served.
+  package static func size(atLeast least: Int) -> ParameterKind {
     ParameterKind(
-      "a size such as 500M or 16Gi", schema: .pattern("^[0-9]+([kMG]|[KMG]i)?$", example: "16Gi")
+      "a size such as 500M or 16Gi\(least > 0 ? ", at least \(least)" : "")",
+      schema: .pattern("^[0-9]+([kMG]|[KMG]i)?$", example: "16Gi")
     ) { text in
       let units = [
         ("Ki", 1 << 10), ("Mi", 1 << 20), ("Gi", 1 << 30), ("k", 1000), ("M", 1_000_000),
@@ -124,7 +136,7 @@ extension ParameterKind<Int> {
         return nil
       }
       let (size, overflow) = number.multipliedReportingOverflow(by: unit?.1 ?? 1)
-      return overflow ? nil : size
+      return overflow || size < least ? nil : size
     }
   }
 }

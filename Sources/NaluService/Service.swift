@@ -13,7 +13,7 @@ package final class Service: Sendable {
   let tokens: BearerTokens?
   let crossOrigin: CrossOrigin
   let log: @Sendable (String) -> Void
-  private let watch: IdleCodecWatch
+  private let housekeeping: Housekeeping
 
   /// Prepares a service; `log` gets one line of JSON a job.
   package init(
@@ -27,8 +27,9 @@ package final class Service: Sendable {
     workQueue = WorkQueue(workers: limits.workers)
     admission = Admission(slots: limits.jobs, queueLimit: limits.queue)
     spoolDirectory = SpoolDirectory(
-      path: configuration.spoolDirectory, capacity: limits.maxSpool)
-    watch = IdleCodecWatch(registry, admission)
+      path: configuration.spoolDirectory, capacity: limits.maxSpool,
+      memory: limits.maxMemory)
+    housekeeping = Housekeeping(registry, admission, workQueue)
     do throws(SystemError) {
       _ = try TemporaryFile(in: configuration.spoolDirectory)
     } catch {
@@ -53,7 +54,8 @@ package final class Service: Sendable {
     do throws(ServerError) {
       return try Server(http, handler: Router(service: self))
     } catch {
-      throw StartError(message: "\(http.host):\(http.port): \(error.text).")
+      throw StartError(
+        message: "\(configuration.address(port: http.port)): \(error.text).")
     }
   }
 
@@ -96,9 +98,10 @@ package final class Service: Sendable {
   }
 
   /// Refuses new work, lets what runs finish for `Configuration.grace` seconds, cancels the rest.
+  ///
+  /// Until then new connections are taken, so that whoever asks learns why there is no new work.
   package func shutDown(_ server: Server) {
     registry.drain()
-    server.stopAccepting()
     let deadline = monotonicNanoseconds() + UInt64(configuration.grace) * 1_000_000_000
     while registry.count > 0, monotonicNanoseconds() < deadline { sleep(milliseconds: 20) }
     server.stop()

@@ -8,9 +8,11 @@ internal import Glibc
 package final class BlockReader {
   private let reading: Reading
   private let isAhead: Bool
+  private let stop: InputStop?
 
-  /// Starts at the file's position.
-  package init(_ file: consuming InputFile) {
+  /// Starts at the file's position. `stop` ends what is not a regular file.
+  package init(_ file: consuming InputFile, until stop: InputStop? = nil) {
+    self.stop = stop
     let start = file.position
     reading = Reading(file, start ?? 0)
     isAhead = start != nil && reading.startThread()
@@ -26,15 +28,12 @@ package final class BlockReader {
     if isAhead { return try reading.next(size, spare: spare).get() }
     let block = spare?.capacity == size ? spare ?? Block(capacity: size) : Block(capacity: size)
     block.removeAll()
-    try reading.file.fill(block)
+    try reading.file.fill(block, until: stop)
     return block
   }
 }
 
 extension BlockReader {
-  /// Blocks that are ready at most; one more is being filled.
-  private static let depth = 2
-
   /// What the reader and its thread share.
   private final class Reading {
     let file: InputFile
@@ -47,6 +46,8 @@ extension BlockReader {
     private var spares: [Block] = []
     /// Of the blocks to be filled; 0 until the first is asked for.
     private var size = 0
+    /// Blocks that are ready at most; one more is being filled.
+    private var depth = 1
     /// Where the first block that was not handed out begins, and the next to be filled.
     private var position: Int
     private var readPosition: Int
@@ -54,6 +55,9 @@ extension BlockReader {
     private var generation = 0
     private var isAtEnd = false
     private var isStopped = false
+    // Each side sleeps until there is work for a while: waking up costs as much as a block.
+    private var isPaused = false
+    private var isAwaited = false
 
     init(_ file: consuming InputFile, _ start: Int) {
       self.file = file
@@ -100,32 +104,39 @@ extension BlockReader {
 
     func next(_ size: Int, spare: Block?) -> Result<Block, SystemError> {
       locked {
-        if let spare { keep(spare) }
         if size != self.size { restart(size) }
-        while ready.isEmpty {
-          if isAtEnd { return .success(Block(capacity: 0)) }
-          pthread_cond_wait(changed, mutex)
-        }
+        if let spare, spare.capacity == size, spares.count <= depth { spares.append(spare) }
+        if ready.isEmpty { awaitBlocks() }
+        guard !ready.isEmpty else { return .success(Block(capacity: 0)) }
         let result = ready.removeFirst()
         if case .success(let block) = result { position += block.count }
-        pthread_cond_broadcast(changed)
+        if isPaused, ready.count <= depth / 2 {
+          isPaused = false
+          pthread_cond_broadcast(changed)
+        }
         return result
       }
+    }
+
+    /// Waits for some blocks, or for the last.
+    private func awaitBlocks() {
+      isAwaited = true
+      while ready.count < max(1, depth / 2), !isAtEnd { pthread_cond_wait(changed, mutex) }
+      isAwaited = false
     }
 
     /// Reads anew from what was handed out last, in blocks of another size.
     private func restart(_ size: Int) {
       self.size = size
+      // Some megabytes, or one block that is larger.
+      depth = max(1, min(8, (2 << 20) / size))
       generation += 1
       readPosition = position
       isAtEnd = false
+      isPaused = false
       ready.removeAll()
       spares.removeAll()
       pthread_cond_broadcast(changed)
-    }
-
-    private func keep(_ block: Block) {
-      if block.capacity == size, spares.count < BlockReader.depth { spares.append(block) }
     }
 
     /// The thread.
@@ -148,7 +159,7 @@ extension BlockReader {
     /// Waits for room; nil when there will be none.
     private func nextTask() -> Task? {
       locked {
-        while !isStopped, size == 0 || isAtEnd || ready.count >= BlockReader.depth {
+        while !isStopped, size == 0 || isAtEnd || isPaused {
           pthread_cond_wait(changed, mutex)
         }
         guard !isStopped else { return nil }
@@ -163,7 +174,8 @@ extension BlockReader {
       readPosition += task.block.count
       if case .success(let block) = result { isAtEnd = !block.isFull } else { isAtEnd = true }
       ready.append(result)
-      pthread_cond_broadcast(changed)
+      isPaused = ready.count >= depth
+      if isAwaited, isAtEnd || ready.count >= max(1, depth / 2) { pthread_cond_broadcast(changed) }
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value {

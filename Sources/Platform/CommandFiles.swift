@@ -34,11 +34,22 @@ package struct InputFile: ~Copyable {
     return position < 0 ? nil : Int(position)
   }
 
+  /// It is the file of that name, by whatever path.
+  package func isFile(at path: String) -> Bool {
+    var own = stat()
+    var other = stat()
+    return fstat(descriptor, &own) == 0 && stat(path, &other) == 0 && own.st_dev == other.st_dev
+      && own.st_ino == other.st_ino && own.st_mode & S_IFMT == S_IFREG
+  }
+
   /// Fills the free room of `block`, waiting for more as long as there may be more; a block that is
-  /// not full afterwards is the last.
-  package borrowing func fill(_ block: Block) throws(SystemError) {
+  /// not full afterwards is the last. When `stop` says so, no more is waited for.
+  package borrowing func fill(_ block: Block, until stop: InputStop? = nil) throws(SystemError) {
     let descriptor = descriptor
-    try fill(block) { read(descriptor, $0.baseAddress, $0.count) }
+    try fill(block) { room in
+      stop?.allowsReading(of: descriptor) == false
+        ? 0 : read(descriptor, room.baseAddress, room.count)
+    }
   }
 
   /// Fills the free room of `block` from that position of a regular file.
@@ -66,76 +77,6 @@ package struct InputFile: ~Copyable {
   }
 }
 
-/// What a command writes: a file, or standard output.
-///
-/// A file gets its name only when it is complete (`commit`): until then what had that name stays as
-/// it was, be it the input itself, and a failure leaves nothing behind. Devices and pipes are
-/// written to directly.
-package struct OutputFile: ~Copyable {
-  private let descriptor: Int32
-  /// What the file is called until it is complete, and then.
-  private let names: (temporary: String, final: String)?
-
-  /// Nil or `-` is standard output.
-  package init(path: String?) throws(SystemError) {
-    guard let path, path != "-" else {
-      descriptor = 1
-      names = nil
-      return
-    }
-    var status = stat()
-    let exists = stat(path, &status) == 0
-    if exists, status.st_mode & S_IFMT != S_IFREG {
-      let opened = open(path, O_WRONLY | O_CLOEXEC)
-      guard opened >= 0 else { throw SystemError("open") }
-      descriptor = opened
-      names = nil
-      return
-    }
-    let final = exists ? OutputFile.resolved(path) : path
-    var template = Array("\(final).XXXXXX".utf8CString)
-    let opened = mkstemp(&template)
-    guard opened >= 0 else { throw SystemError("open") }
-    let mask = umask(0)
-    umask(mask)
-    _ = fchmod(opened, exists ? status.st_mode & 0o7777 : 0o666 & ~mask)
-    _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
-    descriptor = opened
-    names = (
-      String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self), final
-    )
-  }
-
-  deinit {
-    if descriptor > 1 { close(descriptor) }
-  }
-
-  /// A person would see the bytes.
-  package var isTerminal: Bool { isatty(descriptor) == 1 }
-
-  package borrowing func write(_ bytes: Span<UInt8>) throws(SystemError) {
-    try writeAll(bytes, to: descriptor)
-  }
-
-  /// The result is complete: the file gets its name.
-  package borrowing func commit() throws(SystemError) {
-    guard let names else { return }
-    guard rename(names.temporary, names.final) == 0 else { throw SystemError("rename") }
-  }
-
-  /// There is no result: nothing is left of the file.
-  package borrowing func discard() {
-    if let names { unlink(names.temporary) }
-  }
-
-  /// Where a symbolic link leads, so that the file it names is replaced and not the link.
-  private static func resolved(_ path: String) -> String {
-    guard let target = realpath(path, nil) else { return path }
-    defer { free(target) }
-    return String(cString: target)
-  }
-}
-
 /// Writes a line to standard error, in one piece.
 package func writeErrorLine(_ line: String) {
   var bytes = Array(line.utf8)
@@ -144,7 +85,7 @@ package func writeErrorLine(_ line: String) {
   try? writeAll(bytes.span, to: 2)
 }
 
-private func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
+func writeAll(_ bytes: Span<UInt8>, to descriptor: Int32) throws(SystemError) {
   var done = 0
   while done < bytes.count {
     let written = bytes.withUnsafeBytes { source in

@@ -1,3 +1,4 @@
+internal import CMalloc
 internal import Dispatch
 internal import Glibc
 
@@ -32,6 +33,29 @@ package enum ProcessSignal: Int32, Sendable {
   case terminate = 15
 }
 
+/// Ends the process as if the signal had not been watched.
+package func die(of signal: ProcessSignal) -> Never {
+  Glibc.signal(signal.rawValue, SIG_DFL)
+  // A watched signal is blocked in threads that it has reached.
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, signal.rawValue)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  raise(signal.rawValue)
+  exit(128 + signal.rawValue)
+}
+
+/// Whoever started the process wants it to outlive its terminal, as `nohup` does.
+package func ignoresHangUp() -> Bool {
+  var action = sigaction()
+  guard sigaction(SIGHUP, nil, &action) == 0 else { return false }
+  return unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+    == unsafeBitCast(SIG_IGN, to: Int.self)
+}
+
+/// Removes a file.
+package func removeFile(_ path: String) { unlink(path) }
+
 /// Calls `handle` on a Dispatch queue whenever one of `signals` arrives, while this object lives.
 package final class SignalWatch {
   private let sources: [any DispatchSourceSignal]
@@ -51,6 +75,9 @@ package final class SignalWatch {
     for source in sources { source.cancel() }
   }
 }
+
+/// Gives memory that was freed back to the system, as far as it lies in whole pages.
+package func returnFreeMemory() { malloc_trim(0) }
 
 /// Memory of this process that is in RAM, in bytes; 0 where that cannot be told.
 package func residentBytes() -> Int {

@@ -97,9 +97,18 @@ package enum Sockets {
 
   /// Bytes sent that the peer has acknowledged, since the connection began.
   package static func acknowledged(_ descriptor: Int32) -> UInt64 {
-    // tcp_info grew; glibc's Swift-visible one ends before `tcpi_bytes_acked`.
-    let offset = 120
-    return withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
+    counter(descriptor, at: 120)
+  }
+
+  /// Bytes that have come from the peer, since the connection began, read or not.
+  package static func received(_ descriptor: Int32) -> UInt64 {
+    counter(descriptor, at: 128)
+  }
+
+  /// A count in `tcp_info`, which grew: glibc's ends before `tcpi_bytes_acked` and
+  /// `tcpi_bytes_received`.
+  private static func counter(_ descriptor: Int32, at offset: Int) -> UInt64 {
+    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
       var size = socklen_t(info.count)
       guard getsockopt(descriptor, Int32(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size) == 0,
         Int(size) >= offset + 8

@@ -16,19 +16,21 @@ package struct SystemError: Error, Equatable, Sendable {
   package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
 }
 
-/// A file without a name: it vanishes with its last descriptor, however the process ends.
+/// A file without a name (or, where the file system has none such, with one for the moment in which
+/// it is made): it vanishes with its last descriptor, however the process ends.
 package struct TemporaryFile: ~Copyable {
   private let descriptor: Int32
   /// Bytes written so far.
   package private(set) var size = 0
 
   package init(in directory: String) throws(SystemError) {
-    var template = Array("\(directory)/nalu-XXXXXX".utf8CString)
-    let opened = mkstemp(&template)
-    guard opened >= 0 else { throw SystemError("mkstemp") }
-    unlink(template)
-    _ = fcntl(opened, F_SETFD, FD_CLOEXEC)
-    descriptor = opened
+    if let opened = try openUnnamedFile(in: directory, mode: 0o600, isLinkable: false) {
+      descriptor = opened
+    } else {
+      let (opened, name) = try openNamedFile("\(directory)/nalu-")
+      unlink(name)
+      descriptor = opened
+    }
   }
 
   deinit {

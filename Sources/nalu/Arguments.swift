@@ -1,3 +1,5 @@
+internal import NaluService
+
 /// The words after a command, told apart by form.
 struct Arguments {
   /// `--name value` and `--name=value`, in order, without the dashes.
@@ -8,8 +10,9 @@ struct Arguments {
   var output: String?
   var wantsHelp = false
 
-  /// Throws what is wrong with the form; what the names and values mean is not looked at.
-  init(_ words: some Sequence<String>) throws(CommandError) {
+  /// Throws what is wrong with the form, and names that `table` does not have; what the values mean
+  /// is not looked at.
+  init(_ words: some Sequence<String>, table: [any AnyParameter]) throws(CommandError) {
     var rest = Array(words)[...]
     var onlyOperands = false
     while let word = rest.popFirst() {
@@ -25,18 +28,29 @@ struct Arguments {
         }
         output = path
       } else if word.hasPrefix("--") {
-        let name = word.dropFirst(2)
-        if let equals = name.firstIndex(of: "=") {
-          options.append((String(name[..<equals]), String(name[name.index(after: equals)...])))
+        let name = String(word.dropFirst(2).prefix { $0 != "=" })
+        guard table.contains(where: { $0.name == name }) else {
+          throw .unknownOption(name, table)
+        }
+        if word.utf8.count > name.utf8.count + 2 {
+          options.append((name, String(word.dropFirst(name.count + 3))))
+        } else if let value = rest.popFirst() {
+          options.append((name, value))
         } else {
-          guard let value = rest.popFirst() else {
-            throw CommandError.usage("\(word) needs a value.")
-          }
-          options.append((String(name), value))
+          throw CommandError.usage("\(word) needs a value.")
         }
       } else {
         throw CommandError.usage("There is no option \(word); long options begin with two dashes.")
       }
     }
+  }
+}
+
+extension CommandError {
+  fileprivate static func unknownOption(_ name: String, _ table: [any AnyParameter]) -> CommandError
+  {
+    let meant = namesMeant(by: name, in: table)?.map { "--\($0)" }.joined(separator: " and ")
+    return .usage(
+      "There is no option --\(name)." + (meant.map { " Did you mean \($0)?" } ?? ""))
   }
 }

@@ -13,7 +13,11 @@ enum CommandError: Error {
   case server(String)
 
   var exitStatus: Int32 {
-    if case .usage = self { 2 } else { 1 }
+    switch self {
+    case .usage: 2
+    case .problem(let problem): problem.isOfUsage ? 2 : 1
+    case .file, .server: 1
+    }
   }
 
   var text: String {
@@ -23,6 +27,18 @@ enum CommandError: Error {
       "\(problem.code.title): \(problem.detail) [\(problem.code.rawValue)]"
     case .file(let name, let error): "\(name): \(error.message)"
     case .server(let message): message
+    }
+  }
+}
+
+extension Problem {
+  /// The options are at fault, and not the input.
+  fileprivate var isOfUsage: Bool {
+    switch code {
+    case .invalidParameter, .unknownParameter, .missingParameter, .conflictingParameters,
+      .oddDimensions:
+      true
+    default: false
     }
   }
 }

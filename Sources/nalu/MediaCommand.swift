@@ -8,7 +8,7 @@ struct MediaCommand {
 
   /// Runs the command; its exit status.
   func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
-    let arguments = try Arguments(words)
+    let arguments = try Arguments(words, table: endpoint.parameters)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: endpoint.name)) }
     let files = endpoint.secondPart == nil ? 1 : 2
     guard arguments.operands.count <= files else {
@@ -17,13 +17,15 @@ struct MediaCommand {
           + "\(arguments.operands.count).")
     }
     let path = arguments.operands.first ?? "-"
-    let input: InputFile
-    do throws(SystemError) { input = try InputFile(path: path) } catch { throw .file(path, error) }
+    let input = try open(path)
     let values: ParameterValues
     do throws(Problem) {
       values = try ParameterValues(arguments.options, table: endpoint.parameters)
     } catch {
       throw .usage(error.detail)
+    }
+    if let name = arguments.output, input.isFile(at: name) {
+      throw .usage("The result would take the place of its input, \(name); name another file.")
     }
     var operation = try makeOperation(values, contentLength: input.remainingSize)
     if arguments.operands.count == 2 { try pushSecond(arguments.operands[1], to: &operation) }
@@ -36,8 +38,13 @@ struct MediaCommand {
     if output.isTerminal, !endpoint.isText {
       throw .usage("The result is not text; name a file with -o, or write into a pipe.")
     }
+    let interruption = try Interruption(
+      // A recording ends, and is worth keeping; work on a file is given up.
+      endsInput: endpoint.name == "encode" && input.remainingSize == nil,
+      leftover: output.temporaryName)
+    let reader = BlockReader(input, until: interruption.stop)
     do throws(CommandError) {
-      let answer = try pump(BlockReader(input), path, through: &operation, to: output)
+      let answer = try pump(reader, path, through: &operation, to: output, interruption.stop)
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -48,6 +55,7 @@ struct MediaCommand {
     } catch {
       throw .file(arguments.output ?? "standard output", error)
     }
+    withExtendedLifetime(interruption) {}
     return 0
   }
 
@@ -80,15 +88,22 @@ struct MediaCommand {
     }
   }
 
+  private func open(_ path: String) throws(CommandError) -> InputFile {
+    do throws(SystemError) {
+      return try InputFile(path: path)
+    } catch {
+      throw .file(path, error)
+    }
+  }
+
   /// Hands over the file that goes beside the media.
   private func pushSecond(
     _ path: String, to operation: inout any Operation & ~Copyable
   ) throws(CommandError) {
-    let file: InputFile
-    do throws(SystemError) { file = try InputFile(path: path) } catch { throw .file(path, error) }
+    let input = BlockReader(try open(path))
     var isEnded = false
     while !isEnded {
-      let block = try fill(nil, operation.blockSize, from: file, path)
+      let block = try next(operation.blockSize, nil, from: input, path)
       isEnded = !block.isFull
       guard block.count > 0 else { return }
       do throws(Problem) { try operation.pushSecond(block) } catch { throw .problem(error) }
@@ -97,7 +112,7 @@ struct MediaCommand {
 
   private func pump(
     _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
-    to output: borrowing OutputFile
+    to output: borrowing OutputFile, _ stop: InputStop?
   ) throws(CommandError) -> Answer {
     var result = Output()
     var isEnded = false
@@ -113,7 +128,13 @@ struct MediaCommand {
       let tellsEnd = step == .needsInput && block == nil
       do throws(Problem) {
         if let block { try operation.push(block) }
-        if tellsEnd { try operation.endOfInput() }
+        if tellsEnd {
+          if stop?.isStopped == true {
+            try operation.endOfStoppedInput()
+          } else {
+            try operation.endOfInput()
+          }
+        }
         step = try operation.step(into: &result)
       } catch {
         throw .problem(error)

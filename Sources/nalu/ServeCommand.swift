@@ -6,7 +6,7 @@ internal import Platform
 /// `nalu serve`: runs the server until it is told to stop.
 enum ServeCommand {
   static func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
-    let arguments = try Arguments(words)
+    let arguments = try Arguments(words, table: ServeOptions.all)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: "serve")) }
     guard arguments.operands.isEmpty else {
       throw .usage("serve takes options only, not \(quoted(arguments.operands[0])).")
@@ -24,9 +24,7 @@ enum ServeCommand {
     } catch {
       throw .server(error.message)
     }
-    let scheme = configuration.certificateFile == nil ? "http" : "https"
-    writeErrorLine(
-      "nalu \(Version.nalu) listens on \(scheme)://\(configuration.http.host):\(server.port)")
+    writeErrorLine("nalu \(Version.nalu) listens on \(configuration.address(port: server.port))")
     let reload = SignalWatch([.hangUp]) { _ in
       for line in service.reload(server) { writeErrorLine("nalu: \(line)") }
     }
@@ -40,6 +38,13 @@ enum ServeCommand {
     _ arguments: Arguments
   ) throws(CommandError) -> Configuration {
     let environment = ServeOptions.fromEnvironment(except: arguments.options.map(\.name))
+    for variable in environment {
+      do throws(Problem) {
+        _ = try ParameterValues([variable], table: ServeOptions.all)
+      } catch {
+        throw .usage("\(ServeOptions.variable(of: variable.name)): \(error.detail)")
+      }
+    }
     do throws(Problem) {
       return try Configuration(
         try ParameterValues(environment + arguments.options, table: ServeOptions.all))

@@ -43,6 +43,15 @@ import Testing
     return image.bytes
   }
 
+  /// The version of the library that made it is nobody's business, and no part of the picture.
+  @Test func aJPEGNamesNoLibrary() throws {
+    let file = try image(flat(.yuv420p, [90, 100, 110]), .jpeg)
+    #expect(file.starts(with: [0xFF, 0xD8]))
+    #expect(!String(decoding: file, as: UTF8.self).contains("Lav"))
+    // ITU-T T.81 table B.1, COM.
+    #expect(!zip(file, file.dropFirst()).contains { $0 == (0xFF, 0xFE) })
+  }
+
   /// The samples of a PNG or JPEG without padding.
   private func pixels(_ file: [UInt8], _ codec: AVCodecID = AV_CODEC_ID_PNG) throws -> [UInt8] {
     var samples: [UInt8] = []

@@ -73,7 +73,7 @@ import Testing
     #expect(samples(try decodeImage(file, AV_CODEC_ID_PNG)) == samples(picture))
     let size = 4500 * 400
     #expect(file.count <= size + size / 1000 + 1000)
-    if content == .flat { #expect(file.count < size / 200) }
+    if content == .flat { #expect(file.count < size / 150) }
     if content == .text { #expect(file.count < size / 20) }
   }
 

@@ -35,6 +35,60 @@ import TestSupport
     if !start.isEmpty { drip.join() }
   }
 
+  /// The clock of a head runs from its first byte, also on a connection that had been idle, and does
+  /// not start again when the request line is complete.
+  @Test(arguments: ["G", "GET / HTTP/1.1\r\nHost: a\r\n"])
+  func cutsAnUnfinishedHeadOfALaterRequest(start: String) throws {
+    let server = try Server(
+      configuration { $0.headerTimeout = .milliseconds(500) },
+      handler: Service { _, _ in .respond(.text("ok")) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    #expect(client.request("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
+    client.send(start)
+    client.drip()
+    #expect(client.reply().status == 408)
+    #expect(client.readsToTheEnd())
+  }
+
+  @Test func aRequestLineGivesAHeadNoMoreTime() throws {
+    let server = try Server(
+      configuration { $0.headerTimeout = .seconds(2) },
+      handler: Service { _, _ in .respond(.text("ok")) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("GET / HT")
+    usleep(700_000)
+    let later = Client(port: server.port)
+    later.send("G")
+    usleep(700_000)
+    client.send("TP/1.1\r\n")
+    #expect(later.reply().status == 408)
+    // Whoever came first was cut first.
+    var byte: UInt8 = 0
+    #expect(recv(client.descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) == 1)
+    #expect(client.reply().status == 408)
+  }
+
+  /// Whoever takes an upload may say what becomes of it when it stalls.
+  @Test func anUploadAnswersForItsStall() throws {
+    let uploads = Box<Stalling>()
+    let server = try Server(
+      configuration { $0.uploadStallTimeout = .milliseconds(300) },
+      handler: Service { _, exchange in
+        let upload = Stalling(exchange)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    let reply = client.request("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
+    #expect(reply.status == 408)
+    #expect(reply.text == "mine")
+    #expect(client.readsToTheEnd())
+    #expect(eventually { uploads.all.first?.outcomes == [.timedOut] })
+  }
+
   @Test func cutsAConnectionThatStaysIdleBetweenRequests() throws {
     let server = try Server(
       configuration { $0.idleTimeout = .milliseconds(300) },
@@ -158,4 +212,20 @@ import TestSupport
     }
     #expect(client.reply().isComplete)
   }
+}
+
+/// Has an answer of its own for the case that it stalls.
+private final class Stalling: Upload {
+  private weak let exchange: Exchange?
+  private let state = Lock([Outcome]())
+
+  init(_ exchange: Exchange) { self.exchange = exchange }
+
+  var outcomes: [Outcome] { state.withLock { $0 } }
+
+  func receive(_ bytes: Span<UInt8>) -> Bool { true }
+  func endOfUpload() {}
+  func failed(_ error: UploadError) {}
+  func stalled() { exchange?.respond(.text("mine", status: 408)) }
+  func ended(_ outcome: Outcome) { state.withLock { $0.append(outcome) } }
 }

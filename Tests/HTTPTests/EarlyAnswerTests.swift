@@ -13,8 +13,79 @@ import TestSupport
   static let configuration = {
     var configuration = Server.Configuration()
     configuration.drainLimit = 4 << 20
+    // However slow the machine is, what a test sends at once comes in time.
+    configuration.drainPatience = .seconds(60)
     return configuration
   }()
+
+  /// Whoever sends slowly is not waited for.
+  static let impatient = {
+    var configuration = Server.Configuration()
+    configuration.drainPatience = .milliseconds(200)
+    return configuration
+  }()
+
+  /// A short body, which would be read for the connection's sake if it came: the answer that the
+  /// head alone decides reaches a client that sends its body slowly, or not before it is asked.
+  @Test(arguments: [false, true])
+  func doesNotHoldBackARefusalForASlowBody(isSilent: Bool) throws {
+    let server = try Server(
+      EarlyAnswerTests.impatient,
+      handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000000\r\n\r\n")
+    if !isSilent { client.drip() }
+    let reply = client.reply()
+    #expect(reply.status == 429)
+    #expect(reply.isComplete)
+    #expect(reply.header("connection") == "close")
+    #expect(client.readsToTheEnd())
+    client.hangUp()
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  /// The same for a failure in mid-upload.
+  @Test(arguments: [false, true])
+  func doesNotHoldBackAFailureForASlowRest(isSilent: Bool) throws {
+    let uploads = Box<Impatient>()
+    let server = try Server(
+      EarlyAnswerTests.impatient,
+      handler: Service { _, exchange in
+        let upload = Impatient(exchange)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\nabc")
+    if !isSilent { client.drip() }
+    let reply = client.reply()
+    #expect(reply.status == 422)
+    #expect(reply.isComplete)
+    #expect(client.readsToTheEnd())
+    client.hangUp()
+    #expect(eventually { uploads.all.first?.outcomes == [.delivered] })
+  }
+
+  /// A client that goes on sending after it was answered is not reset.
+  @Test func toleratesTheRestOfAnAnsweredUpload() throws {
+    let server = try Server(
+      EarlyAnswerTests.impatient,
+      handler: Service { _, _ in .respond(EarlyAnswerTests.busy) })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+    #expect(client.canRead(1))
+    for _ in 0..<100 {
+      #expect(client.send([UInt8](repeating: 0, count: 1000)))
+      usleepShortly()
+    }
+    let reply = client.reply()
+    #expect(reply.status == 429)
+    #expect(reply.isComplete)
+    #expect(client.readsToTheEnd())
+  }
 
   /// A body that is refused outright: short ones are read for the connection's sake, long and
   /// unbounded ones are not; the client gets the answer in each case.
@@ -100,7 +171,8 @@ import TestSupport
   /// A failure in mid-upload whose rest is short: it is read, and the connection lives on.
   @Test func drainsAShortRestBeforeItAnswers() throws {
     let server = try Server(
-      .init(), handler: Service { _, exchange in .receive(Impatient(exchange)) })
+      EarlyAnswerTests.configuration,
+      handler: Service { _, exchange in .receive(Impatient(exchange)) })
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3000000\r\n\r\n")
@@ -277,6 +349,13 @@ final class Impatient: Upload {
 }
 
 extension Client {
+  /// Sends a byte now and then from another thread, until the connection breaks.
+  func drip() {
+    DispatchQueue(label: "drip").async { [self] in
+      while send("x") { usleep(20_000) }
+    }
+  }
+
   /// Sends zeros from another thread until all are sent or the connection breaks.
   func sendInBackground(count: Int) {
     DispatchQueue.global().async { [self] in

@@ -79,6 +79,19 @@ import TestSupport
     #expect(answer.hasSuffix("\r\n\r\nno"))
   }
 
+  /// The answer is not held back for a short rest that does not come.
+  @Test func answersBeforeAShortBodyHasCome() throws {
+    var configuration = configuration("one")
+    configuration.drainPatience = .milliseconds(200)
+    let server = try Server(
+      configuration, handler: Service { _, _ in .respond(.text("no", status: 422)) })
+    defer { server.stop() }
+    let answer = TLSClient(port: server.port)
+      .conversation(Array("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc".utf8))
+    #expect(answer.hasPrefix("HTTP/1.1 422 "))
+    #expect(answer.hasSuffix("\r\n\r\nno"))
+  }
+
   @Test func answersAndCutsAnUploadThatStalls() throws {
     var configuration = configuration("one")
     configuration.uploadStallTimeout = .milliseconds(300)

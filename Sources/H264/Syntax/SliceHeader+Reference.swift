@@ -9,20 +9,25 @@ extension SliceHeader {
       isMultiview ? "ref_pic_list_mvc_modification" : "ref_pic_list_modification")
     let commands = 0...(isMultiview ? 5 : 3)
     if sliceType?.isIntra == false, try reader.flag("ref_pic_list_modification_flag_l0") {
-      try skipModifications(&reader, as: "modifications_l0", commands: commands)
+      try skipModifications(
+        &reader, as: "modifications_l0", commands: commands, entries: numRefIdxL0Active)
     }
     if sliceType == .b, try reader.flag("ref_pic_list_modification_flag_l1") {
-      try skipModifications(&reader, as: "modifications_l1", commands: commands)
+      try skipModifications(
+        &reader, as: "modifications_l1", commands: commands, entries: numRefIdxL1Active)
     }
     reader.record?.end()
   }
 
+  /// `entries`: of the list, which there must not be more commands than (§7.4.3.1).
   private func skipModifications(
-    _ reader: inout BitReader, as name: String, commands: ClosedRange<Int>
+    _ reader: inout BitReader, as name: String, commands: ClosedRange<Int>, entries: Int
   ) throws(SyntaxError) {
     reader.record?.beginArray(name)
     var command: Int
+    var count = 0
     repeat {
+      let start = reader.position
       reader.record?.beginObject("")
       command = try reader.ue("modification_of_pic_nums_idc", within: commands)
       switch command {
@@ -32,9 +37,18 @@ extension SliceHeader {
       default: break
       }
       reader.record?.end()
+      if command != 3 { count += 1 }
+      if count == entries + 1 || count > Self.longestList {
+        let excess = SyntaxError("modification_of_pic_nums_idc", at: start, .tooMuch)
+        if count > Self.longestList { throw excess }
+        if command != 3 { reader.note(excess) }
+      }
     } while command != 3
     reader.record?.end()
   }
+
+  /// Entries that a reference picture list can have.
+  private static let longestList = 32
 
   /// Reads `pred_weight_table()` (H.264 §7.3.3.2).
   func skipPredWeightTable(
@@ -105,6 +119,7 @@ extension SliceHeader {
   ) throws(SyntaxError) {
     reader.record?.beginArray("memory_management_control_operations")
     while true {
+      try Self.checkOperationCount(memoryManagement.count, at: reader.position)
       reader.record?.beginObject("")
       let operation = try reader.ue("memory_management_control_operation", within: 0...6)
       switch operation {
@@ -138,13 +153,19 @@ extension SliceHeader {
     reader.record?.end()
   }
 
+  /// Two for each of 32 fields, and one each of the operations 4, 5 and 6 (§7.4.3.3).
+  private static let mostOperations = 67
+
   /// Reads `dec_ref_base_pic_marking()` (H.264 §F.7.3.3.5).
   static func skipDecRefBasePicMarking(_ reader: inout BitReader) throws(SyntaxError) {
     reader.record?.beginObject("dec_ref_base_pic_marking")
     if try reader.flag("adaptive_ref_base_pic_marking_mode_flag") {
       reader.record?.beginArray("memory_management_base_control_operations")
       var operation: Int
+      var count = 0
       repeat {
+        try checkOperationCount(count, at: reader.position)
+        count += 1
         reader.record?.beginObject("")
         operation = try reader.ue("memory_management_base_control_operation", within: 0...2)
         switch operation {
@@ -157,5 +178,11 @@ extension SliceHeader {
       reader.record?.end()
     }
     reader.record?.end()
+  }
+
+  private static func checkOperationCount(_ count: Int, at position: Int) throws(SyntaxError) {
+    guard count <= mostOperations else {
+      throw SyntaxError("memory_management_control_operation", at: position, .tooMuch)
+    }
   }
 }

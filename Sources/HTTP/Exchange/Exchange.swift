@@ -45,6 +45,10 @@ package final class Exchange {
     /// the connection or does not hear from the client.
     var lastWord: Response?
     var hasSaidLastWord = false
+    /// Told when the client is too slow with its body.
+    var upload: (any Upload)?
+    /// How long a short rest of the upload is still waited for, once the answer is there.
+    var drain: Pace?
     /// How the exchange is to end; once set, callbacks refuse to go on.
     var ending: Outcome?
     /// Bytes of the upload to come; nil when that is not known.
@@ -53,15 +57,16 @@ package final class Exchange {
     var pace: Pace
     /// Bytes that the client had acknowledged when the sweep last looked.
     var acknowledged: UInt64 = 0
-    /// Sweeps since `lastWord` was given.
+    /// Sweeps since `lastWord` was given, and then since it was said.
     var sweepsSinceLastWord = 0
   }
 
-  init(_ connection: Connection, target: UnsafePointer<CChar>?) {
+  /// `pace` is the time left for the head.
+  init(_ connection: Connection, target: UnsafePointer<CChar>?, pace: Pace) {
     server = connection.server
     self.connection = connection
     flow = Flow(target: target)
-    state = Lock(State(pace: Pace(allowance: server.configuration.headerTimeout)))
+    state = Lock(State(pace: pace))
   }
 
   /// The request; its head is complete from `RequestHandler.begin` on.
@@ -85,9 +90,9 @@ package final class Exchange {
 
   /// Answers; the first call wins.
   ///
-  /// May come before the upload has ended. Then the rest of the upload is thrown away, if it is
-  /// known to be at most `drainLimit`; otherwise the answer goes out at once and the connection
-  /// ends after it.
+  /// May come before the upload has ended. Then the rest of the upload is thrown away for the
+  /// connection's sake, if it is known to be at most `drainLimit` and as long as it comes fast;
+  /// otherwise the answer goes out at once and the connection ends after it.
   package func respond(_ response: Response) {
     state.withLock { state in
       guard !state.isAnswered, state.stage != .over, state.ending == nil else { return }
@@ -96,6 +101,7 @@ package final class Exchange {
         state.lastWord = response
       } else {
         state.answer = response
+        if state.stage == .receiving { startDraining(&state) }
       }
       wake(&state)
     }
@@ -119,6 +125,17 @@ package final class Exchange {
   }
 
   // MARK: Under the lock
+
+  /// From now on the client has `drainPatience` to send the rest of its body, more if it is fast.
+  func startDraining(_ state: inout State) {
+    // A streamed answer cannot be given before the end of the upload.
+    if case .stream = state.answer?.body { return }
+    state.drain = Pace(
+      allowance: server.configuration.drainPatience, rate: Exchange.drainRate)
+  }
+
+  /// Bytes per second at which a rest is worth waiting for.
+  private static let drainRate = 8 << 20
 
   /// Lets the I/O thread look again, now or when it next wants to sleep.
   private func wake(_ state: inout State) {

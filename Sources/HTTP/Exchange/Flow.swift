@@ -83,6 +83,7 @@ extension Exchange {
         respond(response)
       case .receive(let upload):
         flow.upload = upload
+        state.withLock { $0.upload = upload }
         prepareMultipart(request)
       }
     }
@@ -97,7 +98,9 @@ extension Exchange {
       state.pace = Pace(
         allowance: server.configuration.uploadStallTimeout,
         rate: server.configuration.minimumUploadRate)
-      return mayRead || !state.isAnswered ? .some(nil) : .some(take(&state))
+      guard !state.isAnswered || mayRead else { return .some(take(&state)) }
+      if state.isAnswered, request.hasBody { startDraining(&state) }
+      return .some(nil)
     }
     switch answer {
     case .none: return false
@@ -133,6 +136,7 @@ extension Exchange {
     left -= taken
     return state.withLock { state in
       state.pace.progressed(by: taken)
+      state.drain?.progressed(by: taken)
       state.remaining = state.remaining.map { $0 - taken }
       return left == 0 || sleep(&state)
     }
@@ -163,7 +167,7 @@ extension Exchange {
       }
     }
     let answer = state.withLock { state -> Response?? in
-      guard state.ending == nil else { return .none }
+      guard state.ending == nil, !state.hasSaidLastWord else { return .none }
       if let answer = take(&state) { return .some(answer) }
       state.isSignalled = false
       return sleep(&state) ? .some(nil) : .none
@@ -195,6 +199,7 @@ extension Exchange {
       state.isSuspended = false
       state.lastWord = nil
       state.answer = nil
+      state.upload = nil
       return rest
     }
     var hasSaidLastWord = rest.hasSaidLastWord

@@ -17,7 +17,7 @@ extension Server {
     /// fit (else 431). libmicrohttpd clears it after every request, which at 128 KiB takes as
     /// long as all else that a small request needs; uploads are no faster with more.
     package var connectionMemory = 32 << 10
-    /// From the connection's start, or a later request's line, to the end of the head.
+    /// From the connection's start, or a later request's first byte, to the end of the head.
     package var headerTimeout = Duration.seconds(10)
     /// Between two requests.
     package var idleTimeout = Duration.seconds(60)
@@ -32,6 +32,9 @@ extension Server {
     package var minimumReaderRate = 0
     /// Bytes of an upload that are read and thrown away for the sake of an early answer.
     package var drainLimit = 64 << 20
+    /// How long an early answer waits for the rest of a short upload to come, if that does not come
+    /// fast.
+    package var drainPatience = Duration.seconds(1)
     /// Takes what libmicrohttpd complains about, a few lines a second; from any thread.
     package var log: @Sendable (String) -> Void = { _ in }
 

@@ -14,10 +14,12 @@ final class Connection {
   private struct State {
     /// The request being served, if any.
     var exchange: Exchange?
-    /// The time left until the next request has to begin.
+    /// The time left until the next request has to begin, or its head has to end.
     var pace: Pace
-    /// No request has begun on it yet.
-    var isFresh = true
+    /// Nothing was received since the last request ended: the next has not begun.
+    var isIdle = false
+    /// What had been received when the last request ended.
+    var received: UInt64 = 0
     var isClosed = false
     /// It was cut: exchanges that begin on what was already read end at once.
     var ending: Outcome?
@@ -34,21 +36,29 @@ final class Connection {
   }
 
   /// A request line has come in.
-  func began(_ exchange: Exchange) {
-    let ending = state.withLock { state in
+  func began(target: UnsafePointer<CChar>?) -> Exchange {
+    let (exchange, ending) = state.withLock { state in
+      // A request whose first byte nobody has seen until now is as young as its line.
+      let pace = state.isIdle ? headPace() : state.pace
+      let exchange = Exchange(self, target: target, pace: pace)
       state.exchange = exchange
-      state.isFresh = false
-      return state.ending
+      return (exchange, state.ending)
     }
     if let ending {
       exchange.state.withLock { exchange.end(ending, &$0) }
     }
+    return exchange
   }
+
+  private func headPace() -> Pace { Pace(allowance: server.configuration.headerTimeout) }
 
   /// The exchange is over; the next may follow.
   func ended(_ exchange: Exchange) {
+    let received = Sockets.received(descriptor)
     state.withLock { state in
       state.exchange = nil
+      state.isIdle = true
+      state.received = received
       state.pace = Pace(allowance: server.configuration.idleTimeout)
     }
   }
@@ -60,21 +70,25 @@ final class Connection {
 
   /// Ends it, or its exchange, when the client is too slow.
   func look(at now: UInt64) {
-    enum Verdict { case busy(Exchange), idle, tooLate(isFresh: Bool) }
+    enum Verdict { case busy(Exchange), idle, tooLate(isIdle: Bool) }
     let verdict = state.withLock { state -> Verdict in
       if state.isClosed { return .idle }
       if let exchange = state.exchange { return .busy(exchange) }
-      return state.pace.isInTime(at: now) ? .idle : .tooLate(isFresh: state.isFresh)
+      if state.isIdle, Sockets.received(descriptor) != state.received {
+        state.isIdle = false
+        state.pace = headPace()
+      }
+      return state.pace.isInTime(at: now) ? .idle : .tooLate(isIdle: state.isIdle)
     }
     switch verdict {
     case .busy(let exchange):
       exchange.look(at: now)
     case .idle:
       break
-    case .tooLate(let isFresh):
+    case .tooLate(let isIdle):
       // A TLS session could be written to only on the I/O thread.
       let isPlain = !server.configuration.isEncrypted
-      let answer = isFresh && isPlain ? server.tooSlow(Request()) : nil
+      let answer = !isIdle && isPlain ? server.tooSlow(Request()) : nil
       state.withLock { state in
         guard !state.isClosed, state.exchange == nil else { return }
         // Nobody else writes: no request has been read.

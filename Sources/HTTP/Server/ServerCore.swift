@@ -99,9 +99,7 @@ let requestLineRead:
   ) -> UnsafeMutableRawPointer? = { _, target, handle in
     guard let handle, let context = nalu_http_connection_context(handle) else { return nil }
     let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
-    let exchange = Exchange(connection, target: target)
-    connection.began(exchange)
-    return Unmanaged.passRetained(exchange).toOpaque()
+    return Unmanaged.passRetained(connection.began(target: target)).toOpaque()
   }
 
 /// The head is complete, upload bytes are there, or the upload has ended.

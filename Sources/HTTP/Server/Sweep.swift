@@ -42,9 +42,12 @@ extension Exchange {
   func look(at now: UInt64) {
     let isTooSlow = state.withLock { state -> Bool in
       guard state.stage != .over, state.ending == nil else { return false }
-      if state.stage == .receiving && state.lastWord != nil {
-        insist(&state)
-        return false
+      if state.stage == .receiving {
+        loseDrainPatience(&state, at: now)
+        if state.lastWord != nil || state.hasSaidLastWord {
+          insist(&state)
+          return false
+        }
       }
       if state.stage == .answering {
         let acknowledged = Sockets.acknowledged(connection.descriptor)
@@ -57,34 +60,63 @@ extension Exchange {
     if isTooSlow { timeOut() }
   }
 
+  /// The answer is not held back any longer for the sake of a body that comes slowly.
+  private func loseDrainPatience(_ state: inout State, at now: UInt64) {
+    guard state.answer != nil, state.drain?.isInTime(at: now) == false else { return }
+    state.lastWord = state.answer
+    state.answer = nil
+  }
+
+  /// Sweeps in which a client that has its answer may still notice, before it is let go.
+  private static let sweepsOfGrace = 20
+
   /// An answer waits for the I/O thread, which hears nothing from a client that has stopped
-  /// sending: it is written from here, and reading is ended.
+  /// sending: it is written from here. The connection is kept a little longer, because what the
+  /// client still sends would be answered by a reset, which can overtake the answer.
   ///
   /// The I/O thread does not write at this stage, and GnuTLS lets one thread write while another
   /// reads.
   private func insist(_ state: inout State) {
     state.sweepsSinceLastWord += 1
-    guard state.sweepsSinceLastWord > 1, !state.isSuspended, let lastWord = state.lastWord else {
+    guard !state.isSuspended else { return }
+    if let lastWord = state.lastWord {
+      guard state.sweepsSinceLastWord > 1 else { return }
+      state.lastWord = nil
+      state.sweepsSinceLastWord = 0
+      state.hasSaidLastWord = connection.write(lastWord, isHead: false)
+      if state.hasSaidLastWord, !server.configuration.isEncrypted {
+        Sockets.endWriting(connection.descriptor)
+        return
+      }
+    } else if state.sweepsSinceLastWord <= Exchange.sweepsOfGrace {
       return
     }
-    state.lastWord = nil
-    state.hasSaidLastWord = connection.write(lastWord, isHead: false)
     Sockets.endReading(connection.descriptor)
   }
 
   private func timeOut() {
-    let tooSlow = server.tooSlow(request)
+    // Whoever takes the upload may know better what to say of it.
+    let upload = state.withLock { state in
+      state.stage == .receiving && !state.isAnswered ? state.upload : nil
+    }
+    upload?.stalled()
+    let isUnanswered = state.withLock { state in
+      // In the head libmicrohttpd may be writing an answer of its own, which a TLS session would
+      // not bear.
+      state.stage == .head
+        ? !server.configuration.isEncrypted : state.stage == .receiving && !state.isAnswered
+    }
+    let tooSlow = isUnanswered ? server.tooSlow(request) : nil
     state.withLock { state in
-      guard state.ending == nil else { return }
-      let lastWord: Response? =
-        switch state.stage {
-        case .receiving where state.isAnswered: state.answer
-        case .receiving: tooSlow
-        // libmicrohttpd may be writing an answer of its own, which a TLS session would not bear.
-        case .head: server.configuration.isEncrypted ? nil : tooSlow
-        case .waiting, .answering, .over: nil
-        }
-      if let lastWord { state.hasSaidLastWord = connection.write(lastWord, isHead: false) }
+      guard state.ending == nil, state.stage != .over else { return }
+      if state.stage == .head || state.stage == .receiving,
+        let lastWord = state.answer ?? state.lastWord ?? tooSlow
+      {
+        state.answer = nil
+        state.lastWord = nil
+        state.isAnswered = true
+        state.hasSaidLastWord = connection.write(lastWord, isHead: false)
+      }
       end(.timedOut, &state)
     }
   }

@@ -56,6 +56,9 @@ struct MediaIntake: ~Copyable, Sendable {
 
   static var blockSize: Int { 256 << 10 }
 
+  /// Bytes of memory that the list of frames takes.
+  var heldBytes: Int { scan.heldBytes }
+
   mutating func push(_ block: Block) {
     self.block = block
     received += block.count

@@ -26,7 +26,7 @@ enum EncodeParameters {
   static let bitrate = Parameter(
     "bitrate", .bits(1000...2_000_000_000),
     otherNames: ["b", "b:v", "vb", "bit_rate", "AverageBitRate"],
-    help: "Average bits per second, in whole thousands. At most one of bitrate, crf and qp.")
+    help: "Average bits per second, rounded to thousands. At most one of bitrate, crf and qp.")
   static let crf = Parameter(
     "crf", .number(0...51), default: "23",
     help: "Constant quality; lower is better. Below 1, 8-bit video is lossless.")
@@ -36,15 +36,15 @@ enum EncodeParameters {
   static let maxRate = Parameter(
     "maxrate", .bits(1000...2_000_000_000),
     otherNames: ["vbv-maxrate", "vbv_maxrate", "DataRateLimits"],
-    help: "Bits per second that fill the decoder's buffer (VBV).")
+    help: "Bits per second that fill the decoder's buffer (VBV), rounded to thousands.")
   static let bufferSize = Parameter(
     "bufsize", .bits(1000...2_000_000_000), default: "one second of maxrate",
     otherNames: ["vbv-bufsize", "vbv_bufsize"],
-    help: "Bits that the decoder's buffer (VBV) holds.")
+    help: "Bits that the decoder's buffer (VBV) holds, rounded to thousands.")
   static let bitrateChanges = Parameter(
     "bitrate_changes", .bitrateChanges(limit: 1000),
-    help: "Frame numbers and the bit rate from there on: 50:2M,200:800k. Needs bitrate; the "
-      + "stream becomes CBR with a buffer of one second.")
+    help: "Frame numbers and the bit rate from there on, rounded to thousands: 50:2M,200:800k. "
+      + "Needs bitrate; the stream becomes CBR with a buffer of one second.")
 
   static let gop = Parameter(
     "gop", .integer(1...1_000_000_000), default: "two seconds",
@@ -198,9 +198,12 @@ extension ParameterKind<[EncodeSettings.BitrateChange]> {
       let bitrate = scaledBits(parts[1]),
       (1...1_000_000_000).contains(frame), (1000...2_000_000_000).contains(bitrate)
     else { return nil }
-    return .init(frame: frame, bitrate: bitrate)
+    return .init(frame: frame, bitrate: wholeThousands(bitrate))
   }
 }
+
+/// libx264 counts in thousands of bits; what is between is rounded.
+private func wholeThousands(_ bits: Int) -> Int { (bits + 500) / 1000 * 1000 }
 
 extension EncodeSettings {
   package init(_ values: ParameterValues) {
@@ -211,11 +214,11 @@ extension EncodeSettings {
     pixelFormat = values[Table.pixelFormat]
     chromaFormat = values[Table.chromaFormat].flatMap { ChromaFormat(rawValue: $0) }
     frameRate = values[Table.frameRate].map { Rational($0.numerator, $0.denominator) }
-    bitrate = values[Table.bitrate]
+    bitrate = values[Table.bitrate].map(wholeThousands)
     crf = values[Table.crf]
     qp = values[Table.qp]
-    maxRate = values[Table.maxRate]
-    bufferSize = values[Table.bufferSize]
+    maxRate = values[Table.maxRate].map(wholeThousands)
+    bufferSize = values[Table.bufferSize].map(wholeThousands)
     gop = values[Table.gop]
     sceneCut = values[Table.sceneCut]
     forcedKeyframes = values[Table.forcedKeyframes] ?? []

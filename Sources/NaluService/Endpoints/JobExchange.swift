@@ -36,11 +36,16 @@ final class JobExchange: Upload, BodySource, JobObserver {
 
   func failed(_ error: UploadError) { job.failInput(Problem(error)) }
 
+  func stalled() {
+    job.failInput(Problem(.uploadStalled, "The request did not arrive in time."))
+  }
+
   func ended(_ outcome: Outcome) {
     job.cancel()
     service.registry.remove(job)
     let report = job.report
     let seconds = Double(monotonicNanoseconds() - started) / 1e9
+    for line in CodecMessageLog.lines(of: job) { service.log(line) }
     service.metrics.count(
       report, endpoint: endpoint, seconds: seconds, isCancelled: outcome != .delivered)
     service.log(

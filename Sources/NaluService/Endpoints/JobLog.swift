@@ -1,3 +1,4 @@
+internal import Codec
 internal import HTTP
 
 /// One line of JSON for a job that is over.
@@ -44,6 +45,31 @@ extension Outcome {
     case .stopped: "stopped"
     case .aborted: "aborted"
     }
+  }
+}
+
+/// What the codec libraries said of a job, a line of JSON each.
+enum CodecMessageLog {
+  static func lines(of job: Job) -> [String] {
+    let (messages, omitted) = job.messages.take()
+    var lines = messages.map { line(job, $0.level.name, $0.module, $0.text) }
+    if omitted > 0 {
+      lines.append(line(job, "info", "nalu", "\(omitted) more messages were left out"))
+    }
+    return lines
+  }
+
+  private static func line(
+    _ job: Job, _ level: String, _ module: String, _ message: String
+  ) -> String {
+    var writer = JSONWriter()
+    writer.beginObject()
+    writer.member("job", job.id)
+    writer.member("level", level)
+    writer.member("module", module)
+    writer.member("message", message)
+    writer.endObject()
+    return String(decoding: writer.bytes, as: UTF8.self)
   }
 }
 

@@ -77,7 +77,7 @@ package struct OpenAPIDocument {
       5, "description: \(quoted: endpoint.summary)", "content:",
       "  \(endpoint.contentType):",
       "    schema: {type: \(endpoint.contentType == "application/json" ? "object" : "string")}")
-    addProblem("\"400\"", "unknown-parameter", to: &lines)
+    if !endpoint.isOpen { addProblem("\"400\"", "unknown-parameter", to: &lines) }
     if endpoint.path == "/readyz" { addProblem("\"503\"", "draining, queue-full", to: &lines) }
     addProblem("default", "malformed-request, unauthorized", to: &lines)
   }

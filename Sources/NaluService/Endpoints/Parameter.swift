@@ -93,10 +93,8 @@ extension Problem {
   /// The error for a name that `table` does not have, with the nearest one that it has.
   static func unknownParameter(_ name: String, table: [any AnyParameter]) -> Problem {
     var detail = "There is no parameter \(quoted(name))."
-    if let byOtherName = table.filter({ $0.otherNames.contains(name) }).map(\.name).nonEmpty {
-      detail += " Did you mean \(byOtherName.joined(separator: " and "))?"
-    } else if let nearest = nearestName(to: name, in: table.map(\.name)) {
-      detail += " Did you mean \(nearest)?"
+    if let meant = namesMeant(by: name, in: table) {
+      detail += " Did you mean \(meant.joined(separator: " and "))?"
     } else if table.isEmpty {
       detail += " This endpoint takes none."
     } else {
@@ -106,9 +104,12 @@ extension Problem {
   }
 }
 
-extension Collection {
-  /// Self, or nil when there is nothing in it.
-  fileprivate var nonEmpty: Self? { isEmpty ? nil : self }
+/// The parameters of `table` that go by another name elsewhere, or else the one that is written
+/// nearly so.
+package func namesMeant(by name: String, in table: [any AnyParameter]) -> [String]? {
+  let byOtherName = table.filter { $0.otherNames.contains(name) }.map(\.name)
+  guard byOtherName.isEmpty else { return byOtherName }
+  return nearestName(to: name, in: table.map(\.name)).map { [$0] }
 }
 
 /// `text` in quotes, cut to a length that an error can carry.
@@ -130,17 +131,21 @@ package func nearestName(to name: String, in names: [String]) -> String? {
   return best.name
 }
 
-/// Insertions, deletions and substitutions that turn one into the other.
+/// Insertions, deletions, substitutions and swaps of neighbours that turn one into the other.
 private func editDistance(_ left: [UInt8], _ right: [UInt8]) -> Int {
-  var row = Array(0...right.count)
+  var before: [Int] = []
+  var above = Array(0...right.count)
   for (i, byte) in left.enumerated() {
-    var diagonal = row[0]
-    row[0] = i + 1
+    var row = [i + 1]
     for (j, other) in right.enumerated() {
-      let substituted = diagonal + (byte == other ? 0 : 1)
-      diagonal = row[j + 1]
-      row[j + 1] = min(substituted, row[j] + 1, row[j + 1] + 1)
+      var distance = min(above[j] + (byte == other ? 0 : 1), row[j] + 1, above[j + 1] + 1)
+      if i > 0, j > 0, byte == right[j - 1], other == left[i - 1] {
+        distance = min(distance, before[j - 1] + 1)
+      }
+      row.append(distance)
     }
+    before = above
+    above = row
   }
-  return row[right.count]
+  return above[right.count]
 }

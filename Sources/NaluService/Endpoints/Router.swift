@@ -1,3 +1,4 @@
+internal import Codec
 internal import HTTP
 internal import Platform
 
@@ -125,7 +126,8 @@ final class Router: RequestHandler {
     let operation = try endpoint.makeOperation(values, context)
     let job = Job(
       id: visit.id, operation: operation, workQueue: service.workQueue,
-      admission: service.admission, limits: limits, spoolDirectory: service.spoolDirectory)
+      admission: service.admission, limits: limits, spoolDirectory: service.spoolDirectory,
+      messages: CodecMessages(level: service.configuration.codecLog.level))
     guard service.registry.add(job) else {
       throw Problem(.draining, "The server is shutting down; try another one.")
     }

@@ -6,12 +6,12 @@ struct ServiceEndpoint: Sendable {
   let path: String
   let summary: String
   let contentType: String
-  /// Needs no token: what a load balancer asks.
+  /// Needs no token, and ignores whatever a query says: what a load balancer asks.
   var isOpen = false
   let body: @Sendable (Service) throws(Problem) -> [UInt8]
 
   func respond(to request: Request, of service: Service) throws(Problem) -> Response {
-    if let unknown = request.query.first {
+    if !isOpen, let unknown = request.query.first {
       throw .unknownParameter(unknown.name, table: [])
     }
     return Response(

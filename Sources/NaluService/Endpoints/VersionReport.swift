@@ -17,6 +17,10 @@ struct VersionReport {
     writer.key("limits")
     writer.beginObject()
     for limit in configuration.limits.named { writer.member(limit.name, limit.value) }
+    for limit in configuration.http.limits { writer.member(limit.name, limit.value) }
+    // A path of the server: only for those whom it trusts with a token.
+    writer.member(
+      "spool_dir", configuration.tokenFile == nil ? nil : configuration.spoolDirectory)
     writer.endObject()
     writer.endObject()
     writer.newLine()
@@ -30,8 +34,23 @@ extension Limits {
     [
       ("max_body", maxBody), ("max_frame_pixels", maxFramePixels), ("max_dimension", maxDimension),
       ("max_frames", maxFrames), ("max_output", maxOutput), ("max_nal_units", maxNALUnits),
-      ("job_timeout", jobTimeout), ("max_spool", maxSpool), ("workers", workers), ("jobs", jobs),
+      ("job_timeout", jobTimeout), ("max_spool", maxSpool), ("max_memory", maxMemory),
+      ("workers", workers), ("jobs", jobs),
       ("queue", queue), ("max_threads", maxThreads),
+    ]
+  }
+}
+
+extension Server.Configuration {
+  /// Likewise; times are seconds.
+  var limits: [(name: String, value: Int)] {
+    [
+      ("max_connections", connectionLimit), ("max_connections_per_address", perAddressLimit),
+      ("header_timeout", Int(headerTimeout.components.seconds)),
+      ("idle_timeout", Int(idleTimeout.components.seconds)),
+      ("upload_stall_timeout", Int(uploadStallTimeout.components.seconds)),
+      ("reader_stall_timeout", Int(readerStallTimeout.components.seconds)),
+      ("min_upload_rate", minimumUploadRate),
     ]
   }
 }

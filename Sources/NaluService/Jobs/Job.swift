@@ -1,3 +1,4 @@
+package import Codec
 internal import Platform
 
 /// What a job tells whoever asked for it. Called without any lock of the job held, from any thread.
@@ -31,6 +32,8 @@ package final class Job: Steppable {
   let admission: Admission
   let limits: Limits
   let spoolDirectory: SpoolDirectory
+  /// What the codec libraries say of the job.
+  let messages: CodecMessages
   let state: Lock<State>
 
   enum Phase: Equatable {
@@ -52,6 +55,8 @@ package final class Job: Steppable {
     var phase = Phase.idle
     var input: JobInput
     var output: JobOutput
+    /// What the operation keeps in memory.
+    var records: HeldMemory
     var needsInput = true
     var endIsTold = false
     var isExpensive: Bool
@@ -76,9 +81,11 @@ package final class Job: Steppable {
 
   package init(
     id: String, operation: consuming any Operation & ~Copyable, workQueue: WorkQueue,
-    admission: Admission, limits: Limits, spoolDirectory: SpoolDirectory
+    admission: Admission, limits: Limits, spoolDirectory: SpoolDirectory,
+    messages: CodecMessages = CodecMessages(level: nil)
   ) {
     self.id = id
+    self.messages = messages
     self.workQueue = workQueue
     self.admission = admission
     self.limits = limits
@@ -87,8 +94,10 @@ package final class Job: Steppable {
     let isExpensive = operation.isExpensive
     state = Lock(
       State(
-        operation: operation, input: JobInput(blockSize: blockSize),
-        output: JobOutput(spool: Spool(in: spoolDirectory)), isExpensive: isExpensive))
+        operation: operation,
+        input: JobInput(blockSize: blockSize, memory: spoolDirectory.memory),
+        output: JobOutput(in: spoolDirectory),
+        records: HeldMemory(spoolDirectory.memory), isExpensive: isExpensive))
   }
 
   // MARK: What the client's side does
@@ -107,7 +116,11 @@ package final class Job: Steppable {
         fail(.bodyTooLarge(limit: limits.maxBody), &state)
         return
       }
-      isTaken = state.input.offer(bytes, isSecond: isSecond)
+      do throws(Problem) {
+        isTaken = try state.input.offer(bytes, isSecond: isSecond)
+      } catch {
+        fail(error, &state)
+      }
     }
     return isTaken
   }
@@ -211,6 +224,7 @@ package final class Job: Steppable {
       consequences.leavesAdmission = state.isAdmitted
       state.isAdmitted = false
       state.input.removeAll()
+      state.records.change(to: 0)
       if !state.isFinished || state.isCancelled { state.output.removeAll() }
     }
     if state.phase == .idle, state.isAdmitted, !state.isExpensive {

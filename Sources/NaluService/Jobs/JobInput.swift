@@ -14,6 +14,9 @@ struct JobInput: ~Copyable {
   private var isFillingSecond = false
   private var spare: Block?
   private var isRefusing = false
+  private let memory: MemoryBudget
+  /// Bytes of the budget that blocks in here have.
+  private var reserved = 0
 
   /// A block, and which part of the upload it is of.
   struct Piece {
@@ -21,18 +24,26 @@ struct JobInput: ~Copyable {
     var isSecond: Bool
   }
 
-  init(blockSize: Int) {
+  init(blockSize: Int, memory: MemoryBudget) {
     self.blockSize = blockSize
+    self.memory = memory
+  }
+
+  deinit {
+    memory.release(reserved)
   }
 
   var hasBlock: Bool { !full.isEmpty }
 
-  /// Takes all of `bytes`, or nothing when enough is waiting already.
-  mutating func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) -> Bool {
+  /// Takes all of `bytes`, or nothing when enough is waiting already. Throws when there is no memory
+  /// for them.
+  mutating func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) throws(Problem) -> Bool {
     guard fullBytes < highMark else {
       isRefusing = true
       return false
     }
+    guard memory.reserve(bytes.count, for: .uploads) else { throw .outOfMemory(memory) }
+    reserved += bytes.count
     received += bytes.count
     if isSecond != isFillingSecond {
       if let block = filling.take(), block.count > 0 { finish(block) }
@@ -58,6 +69,7 @@ struct JobInput: ~Copyable {
   mutating func takeBlock() -> Piece? {
     guard let piece = full.removeFirst() else { return nil }
     fullBytes -= piece.block.count
+    release(piece.block.count)
     return piece
   }
 
@@ -75,6 +87,12 @@ struct JobInput: ~Copyable {
     fullBytes = 0
     filling = nil
     spare = nil
+    release(reserved)
+  }
+
+  private mutating func release(_ bytes: Int) {
+    memory.release(bytes)
+    reserved -= bytes
   }
 
   /// True once after a refusal, when there is room again.

@@ -2,7 +2,8 @@ internal import Platform
 
 /// The result on its way to the reader. What is produced while it cannot be read (libmicrohttpd is
 /// half duplex: not before the upload has ended) goes to a spool; from then on it waits in memory,
-/// and above the output mark the job waits for its reader.
+/// and above the output mark the job waits for its reader. What memory has no room for goes to a
+/// temporary file.
 struct JobOutput: ~Copyable {
   /// A result of fewer bytes is not begun before it is complete, so that it has a length.
   static let streamThreshold = 1 << 16
@@ -24,9 +25,15 @@ struct JobOutput: ~Copyable {
   /// What follows the pending bytes when the job does not wait for its reader any more.
   private var overflow: Spool?
   private var overflowPosition = 0
+  private let directory: SpoolDirectory
 
-  init(spool: consuming Spool) {
-    self.spool = consume spool
+  init(in directory: SpoolDirectory) {
+    self.directory = directory
+    spool = Spool(in: directory)
+  }
+
+  deinit {
+    directory.memory.release(pendingBytes)
   }
 
   /// Whether what is produced now can be read as it comes.
@@ -35,22 +42,16 @@ struct JobOutput: ~Copyable {
   }
 
   /// The job has to wait for its reader.
-  var isAboveMark: Bool { pendingBytes >= Limits.outputMark && !overflows }
+  var isAboveMark: Bool { pendingBytes + unreadOverflow >= Limits.outputMark && !neverWaits }
 
-  private var overflows = false
-
-  /// From now on the job does not wait for its reader: what is above the mark goes to `spool`.
-  mutating func overflow(into spool: consuming Spool) {
-    guard !overflows else { return }
-    overflow = consume spool
-    overflows = true
-  }
+  /// The job does not wait for its reader any more: what is above the mark goes to a file.
+  var neverWaits = false
 
   var isReadable: Bool {
-    !isSpoolOut
-      && (spoolPosition < spooledBytes || pendingBytes > 0 || overflowPosition < overflowBytes)
+    !isSpoolOut && (spoolPosition < spooledBytes || pendingBytes > 0 || unreadOverflow > 0)
   }
 
+  private var unreadOverflow: Int { overflowBytes - overflowPosition }
   private var overflowBytes = 0
 
   /// Hands the spool to a worker.
@@ -69,13 +70,22 @@ struct JobOutput: ~Copyable {
   mutating func append(_ bytes: [UInt8], spooled: Int) throws(Problem) {
     length += bytes.count + spooled
     guard !bytes.isEmpty else { return }
-    if overflows, overflowBytes > 0 || pendingBytes >= Limits.outputMark {
-      try overflow?.append(bytes.span)
-      overflowBytes += bytes.count
-      return
-    }
+    let staysInMemory =
+      unreadOverflow == 0 && pendingBytes < Limits.outputMark
+      && directory.memory.reserve(bytes.count, for: .results)
+    guard staysInMemory else { return try appendToFile(bytes) }
     pending.append(bytes)
     pendingBytes += bytes.count
+  }
+
+  private mutating func appendToFile(_ bytes: [UInt8]) throws(Problem) {
+    if unreadOverflow == 0 {
+      overflow = Spool(in: directory, memoryCapacity: 0)
+      overflowPosition = 0
+      overflowBytes = 0
+    }
+    try overflow?.append(bytes.span)
+    overflowBytes += bytes.count
   }
 
   /// Moves bytes into the free room of `output`; none when there are none, or not yet.
@@ -93,15 +103,17 @@ struct JobOutput: ~Copyable {
       let taken = output.append(fitting: rest)
       pendingPosition += taken
       pendingBytes -= taken
+      directory.memory.release(taken)
       if pendingPosition == chunk.count {
         _ = pending.removeFirst()
         pendingPosition = 0
       }
     }
-    if !output.isFull, overflowPosition < overflowBytes {
+    if !output.isFull, unreadOverflow > 0 {
       let before = output.count
       try overflow?.read(at: overflowPosition, into: &output)
       overflowPosition += output.count - before
+      if unreadOverflow == 0 { overflow = nil }
     }
   }
 
@@ -110,6 +122,7 @@ struct JobOutput: ~Copyable {
     overflow = nil
     overflowPosition = overflowBytes
     pending = FirstInFirstOut()
+    directory.memory.release(pendingBytes)
     pendingBytes = 0
     pendingPosition = 0
   }

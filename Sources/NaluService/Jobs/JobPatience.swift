@@ -12,7 +12,7 @@ extension Job {
     update { state in
       guard state.isAdmitted, state.phase == .idle else { return }
       if !state.needsInput {
-        state.output.overflow(into: Spool(in: spoolDirectory, memoryCapacity: 0))
+        state.output.neverWaits = true
         return
       }
       state.idleSeconds += seconds
@@ -24,24 +24,5 @@ extension Job {
         ),
         &state)
     }
-  }
-}
-
-/// Looks once a second whether jobs wait for a codec that idle ones hold.
-final class IdleCodecWatch: Sendable {
-  private let queue = DispatchQueue(label: "nalu.idle-codecs")
-
-  init(_ registry: JobRegistry, _ admission: Admission) {
-    let timer = DispatchSource.makeTimerSource(queue: queue)
-    timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
-    timer.setEventHandler { [weak registry] in
-      guard let registry else {
-        timer.cancel()
-        return
-      }
-      guard admission.figures.waiting > 0 else { return }
-      for job in registry.all { job.othersWait(for: 1) }
-    }
-    timer.activate()
   }
 }

@@ -1,3 +1,4 @@
+internal import Codec
 internal import Platform
 
 extension Job {
@@ -24,6 +25,8 @@ extension Job {
 
   package func runStep() -> Bool {
     guard var turn = takeTurn() else { return false }
+    messages.attach()
+    defer { messages.detach() }
     var step = Step.finished
     var failure: Problem?
     do throws(Problem) {
@@ -68,6 +71,7 @@ extension Job {
   private func putBack(_ turn: consuming Turn, _ step: Step, _ failure: Problem?) -> Bool {
     let blockSize = turn.operation.blockSize
     let isExpensive = turn.operation.isExpensive
+    let heldBytes = turn.operation.heldBytes
     let block = turn.piece?.block
     turn.piece = nil
     let answer = turn.scratch.answer
@@ -90,6 +94,9 @@ extension Job {
         try state.output.append(bytes, spooled: spooled)
       } catch {
         failure = failure ?? error
+      }
+      if !state.records.change(to: heldBytes) {
+        failure = failure ?? .outOfMemory(spoolDirectory.memory)
       }
       state.needsInput = step == .needsInput
       state.isFinished = step == .finished && failure == nil

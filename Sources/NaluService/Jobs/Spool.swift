@@ -5,11 +5,14 @@ internal import Synchronization
 package final class SpoolDirectory: Sendable {
   package let path: String
   package let capacity: Int
+  /// For what need not go to a file.
+  let memory: MemoryBudget
   private let used = Atomic<Int>(0)
 
-  package init(path: String, capacity: Int) {
+  package init(path: String, capacity: Int, memory: Int = Limits().maxMemory) {
     self.path = path
     self.capacity = capacity
+    self.memory = MemoryBudget(capacity: memory)
   }
 
   /// Bytes in temporary files now.
@@ -30,8 +33,8 @@ package final class SpoolDirectory: Sendable {
   }
 }
 
-/// Bytes that must wait: appended at the end, read anywhere. The first few MiB stay in memory, the
-/// rest goes to an unlinked temporary file.
+/// Bytes that must wait: appended at the end, read anywhere. The first few MiB stay in memory as
+/// long as there is some, the rest goes to an unlinked temporary file.
 package struct Spool: ~Copyable, Sendable {
   private let directory: SpoolDirectory
   private let memoryCapacity: Int
@@ -48,11 +51,14 @@ package struct Spool: ~Copyable, Sendable {
 
   deinit {
     directory.release(reserved)
+    directory.memory.release(memory.count)
   }
 
   /// Appends all of `bytes`; throws `insufficient-storage` when there is no room.
   package mutating func append(_ bytes: Span<UInt8>) throws(Problem) {
-    if file == nil, count + bytes.count <= memoryCapacity {
+    if file == nil, count + bytes.count <= memoryCapacity,
+      directory.memory.reserve(bytes.count, for: .spools)
+    {
       memory.append(copying: bytes)
       count += bytes.count
       return

@@ -118,3 +118,5 @@ struct FirstInFirstOut<Element> {
     return count != before
   }
 }
+
+extension FirstInFirstOut: Sendable where Element: Sendable {}

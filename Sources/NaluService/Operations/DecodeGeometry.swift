@@ -8,6 +8,8 @@ struct DecodeGeometry: Equatable, Sendable {
   var height: Int
   /// Before the picture is turned; `nil` when the stream does not say.
   var sampleAspectRatio: Rational?
+  /// The parameter that the size follows from.
+  private var parameter: String?
 
   /// - Parameters:
   ///   - width: Of the decoded picture.
@@ -23,6 +25,7 @@ struct DecodeGeometry: Equatable, Sendable {
     self.width = width
     self.height = height
     self.sampleAspectRatio = sampleAspectRatio
+    parameter = settings.width != nil ? "width" : settings.height != nil ? "height" : nil
     let ratio = sampleAspectRatio ?? Rational(1)
     let columns = swapsAxes ? settings.height : settings.width
     let rows = swapsAxes ? settings.width : settings.height
@@ -62,7 +65,7 @@ struct DecodeGeometry: Equatable, Sendable {
     else {
       throw Problem(
         .dimensionsTooLarge, "The display aspect ratio leads to \(width)x\(height).",
-        members: [.init("limit", limits.maxFramePixels)])
+        parameter: parameter, members: [.init("limit", limits.maxFramePixels)])
     }
   }
 }

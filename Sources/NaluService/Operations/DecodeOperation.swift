@@ -36,6 +36,8 @@ package struct DecodeOperation: Operation, ~Copyable {
   /// The decoder is opened when the upload is complete and worth it.
   package var isExpensive: Bool { phase == .decoding || phase == .finishing }
 
+  package var heldBytes: Int { intake.heldBytes }
+
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
   }

@@ -15,6 +15,11 @@ struct DecodeScan: Sendable {
     reader = DecodeUnitReader(limits: limits, isForDecoder: isForDecoder)
   }
 
+  /// Bytes of memory that the list of frames takes.
+  var heldBytes: Int {
+    reader.index.entries.count * MemoryLayout<DecodeIndex.Entry>.stride
+  }
+
   /// Goes on with the next bytes of the stream.
   mutating func scan(_ chunk: Span<UInt8>) throws(Problem) {
     var position = 0

@@ -75,11 +75,18 @@ package struct DecodeSettings: Equatable, Sendable {
     if format == .y4m, let pixelFormat, pixelFormat.layout != .planar {
       throw .conflict("pix_fmt", "Y4M takes planar formats, not \(pixelFormat.rawValue).")
     }
+    for (name, size) in [("width", width), ("height", height)] {
+      guard let size, size > limits.maxDimension else { continue }
+      throw Problem(
+        .dimensionsTooLarge, "\(name) \(size) exceeds max_dimension, \(limits.maxDimension).",
+        parameter: name, members: [.init("limit", limits.maxDimension)])
+    }
     if let width, let height, width * height > limits.maxFramePixels {
       throw Problem(
         .dimensionsTooLarge,
         "\(width)x\(height) exceeds max_frame_pixels, \(limits.maxFramePixels).",
-        parameter: "width", members: [.init("limit", limits.maxFramePixels)])
+        parameter: width >= height ? "width" : "height",
+        members: [.init("limit", limits.maxFramePixels)])
     }
   }
 }

@@ -11,6 +11,8 @@ struct DecodeTargets: Sendable {
   }
 
   private let wanted: Wanted
+  /// The second that was asked for, and how long the stream lasts.
+  private var time: (asked: Double, duration: Double)?
 
   /// - Parameters:
   ///   - selection: What was asked for.
@@ -38,6 +40,7 @@ struct DecodeTargets: Sendable {
       let frame = seconds * Double(rate.numerator) / Double(rate.denominator) + 1e-6
       let number = frame < 1e15 ? Int(frame) : Int.max
       wanted = .ranges([number...number])
+      time = (seconds, Double(count * rate.denominator) / Double(rate.numerator))
     case .last where index.isReliable:
       wanted = .ranges([count - 1...count - 1])
     case .last:
@@ -56,10 +59,17 @@ struct DecodeTargets: Sendable {
   /// The stream has `count` frames.
   func check(count: Int) throws(Problem) {
     guard let greatest, greatest >= count else { return }
+    let frames = "\(count) \(count == 1 ? "frame" : "frames")"
+    let detail =
+      if let time {
+        "No frame is shown at second \(shortest(time.asked)); the stream has \(frames) and ends at "
+          + "second \(shortest((time.duration * 1000).rounded() / 1000))."
+      } else {
+        "There is no frame \(greatest); the stream has \(frames)."
+      }
     throw Problem(
-      .frameNotFound,
-      "There is no frame \(greatest); the stream has \(count) \(count == 1 ? "frame" : "frames").",
-      parameter: "frames", members: [.init("frame", greatest), .init("frame_count", count)])
+      .frameNotFound, detail, parameter: "frames",
+      members: [.init("frame", greatest), .init("frame_count", count)])
   }
 
   private var greatest: Int? {

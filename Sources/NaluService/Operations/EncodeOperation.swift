@@ -58,6 +58,11 @@ package struct EncodeOperation: Operation, ~Copyable {
     phase = .ended
   }
 
+  package mutating func endOfStoppedInput() throws(Problem) {
+    reader.isStopped = true
+    phase = .ended
+  }
+
   package mutating func step(into output: inout Output) throws(Problem) -> Step {
     defer { describe(&output) }
     switch phase {

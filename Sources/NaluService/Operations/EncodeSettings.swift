@@ -76,22 +76,21 @@ package struct EncodeSettings: Equatable, Sendable {
   /// No frame may wait for another, whether asked for by `realtime` or by x264's name for it.
   package var isRealtime: Bool { realtime || tunes.contains(.zerolatency) }
 
-  /// These settings with what a Y4M header says; what both say is refused.
+  /// These settings with what a Y4M header says. What is the header's to say is refused here,
+  /// whether it says it or not.
   package func completed(by header: RawVideo) throws(Problem) -> EncodeSettings {
     let given: [(String, Bool)] = [
       ("width", width != nil), ("height", height != nil),
-      ("pix_fmt", pixelFormat != nil),
-      ("fps", frameRate != nil && header.frameRate != nil),
-      ("sar", sampleAspectRatio != nil && header.sampleAspectRatio != nil),
-      ("interlaced", interlacing != nil && header.interlacing != nil),
+      ("pix_fmt", pixelFormat != nil), ("fps", frameRate != nil),
+      ("sar", sampleAspectRatio != nil), ("interlaced", interlacing != nil),
     ]
     if let name = given.first(where: \.1)?.0 {
       throw .conflict(name, "\(name) comes from the Y4M header; leave it out.")
     }
     var settings = self
-    settings.frameRate = frameRate ?? header.frameRate
-    settings.sampleAspectRatio = sampleAspectRatio ?? header.sampleAspectRatio
-    settings.interlacing = interlacing ?? header.interlacing
+    settings.frameRate = header.frameRate
+    settings.sampleAspectRatio = header.sampleAspectRatio
+    settings.interlacing = header.interlacing
     settings.colour.range = colour.range ?? header.colorRange
     return settings
   }

@@ -3,7 +3,7 @@ internal import Codec
 /// What does not go together with a certain size and pixel format.
 extension EncodeSettings {
   func check(_ video: RawVideo, _ limits: Limits) throws(Problem) {
-    try video.check(limits)
+    try video.check(limits, isGiven: width != nil)
     try checkDimensions(video)
     try checkQuantiser(video)
     try checkProfile(video)

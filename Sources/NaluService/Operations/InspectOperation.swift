@@ -24,6 +24,8 @@ package struct InspectOperation: ~Copyable, Operation {
   package var blockSize: Int { 256 << 10 }
   package var isExpensive: Bool { false }
 
+  package var heldBytes: Int { report.heldBytes }
+
   package mutating func push(_ block: Block) throws(Problem) {
     self.block = block
   }
@@ -87,11 +89,10 @@ package struct InspectOperation: ~Copyable, Operation {
   }
 
   private mutating func takePending(into output: inout Output) throws(Problem) {
-    guard report.recognition.isRecognised else {
-      if report.form.pending.count > Self.maxHeldBack { throw input.notRecognised(report) }
-      return
+    if report.recognition.isRecognised {
+      report.form.movePending(to: &output.bytes)
+    } else if report.form.pendingCount > Self.maxHeldBack {
+      throw input.notRecognised(report)
     }
-    output.bytes += report.form.pending
-    report.form.removePending()
   }
 }

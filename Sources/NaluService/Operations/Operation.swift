@@ -15,6 +15,10 @@ package protocol Operation: ~Copyable, Sendable {
   /// at after every step.
   var isExpensive: Bool { get }
 
+  /// Bytes that the operation keeps in memory of what grows with its input; not what belongs to
+  /// a codec. Looked at after every step.
+  var heldBytes: Int { get }
+
   /// Takes a block; called only after `step` answered `.needsInput` (or first of all).
   ///
   /// Cheap: the work is done in `step`. The operation may keep the block.
@@ -26,12 +30,18 @@ package protocol Operation: ~Copyable, Sendable {
   /// No block follows.
   mutating func endOfInput() throws(Problem)
 
+  /// No block follows, because somebody stopped the source: what is incomplete at the end does not
+  /// count.
+  mutating func endOfStoppedInput() throws(Problem)
+
   /// Does one bounded piece of work (a frame, one packet of a flush, an access unit, one block of
   /// scanning) and appends what it produced.
   mutating func step(into output: inout Output) throws(Problem) -> Step
 }
 
 extension Operation where Self: ~Copyable {
+  package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
+  package var heldBytes: Int { 0 }
   package mutating func pushSecond(_ block: Block) throws(Problem) {}
 }
 

@@ -12,6 +12,8 @@ struct RawFrameReader: Sendable {
   /// `nil` until a Y4M header has been read.
   private(set) var video: RawVideo?
   let isY4M: Bool
+  /// The source was stopped, in the middle of a picture perhaps.
+  var isStopped = false
   private let notY4M: Problem
   private let isPrompt: Bool
   private let limits: Limits
@@ -162,6 +164,7 @@ struct RawFrameReader: Sendable {
 
   /// Checks at the end of input that nothing is left over.
   func checkEnd() throws(Problem) {
+    if isStopped, framesRead > 0 { return }
     switch place {
     case .streamHeader:
       guard !line.isEmpty else {

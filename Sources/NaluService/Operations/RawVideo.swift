@@ -24,20 +24,22 @@ package struct RawVideo: Equatable, Sendable {
   /// Bytes of one picture.
   package var frameSize: Int { pixelFormat.bytesPerFrame(width: width, height: height) }
 
-  /// Refuses pictures beyond the limits.
-  package func check(_ limits: Limits) throws(Problem) {
+  /// Refuses pictures beyond the limits; `isGiven` says that the size is that of the parameters
+  /// `width` and `height`, and not a Y4M header's.
+  package func check(_ limits: Limits, isGiven: Bool = false) throws(Problem) {
     let longest = max(width, height)
+    let parameter = isGiven ? (longest == width ? "width" : "height") : nil
     guard longest <= limits.maxDimension else {
       throw Problem(
         .dimensionsTooLarge,
         "\(width)x\(height) has a side above \(limits.maxDimension) samples.",
-        members: [.init("limit", limits.maxDimension)])
+        parameter: parameter, members: [.init("limit", limits.maxDimension)])
     }
     guard width * height <= limits.maxFramePixels else {
       throw Problem(
         .dimensionsTooLarge,
         "\(width)x\(height) is more than \(limits.maxFramePixels) samples.",
-        members: [.init("limit", limits.maxFramePixels)])
+        parameter: parameter, members: [.init("limit", limits.maxFramePixels)])
     }
   }
 }

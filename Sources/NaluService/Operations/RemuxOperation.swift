@@ -43,6 +43,8 @@ package struct RemuxOperation: Operation, ~Copyable {
   /// Nothing is decoded or encoded.
   package var isExpensive: Bool { false }
 
+  package var heldBytes: Int { intake.heldBytes }
+
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
   }

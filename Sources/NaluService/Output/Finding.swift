@@ -28,6 +28,8 @@ struct Finding: Equatable, Sendable {
     case cropExceedsPicture = "crop-exceeds-picture"
     case accessUnitBoundary = "access-unit-boundary"
     case outputOrder = "output-order"
+    /// Not of the stream but of the list, which it ends.
+    case findingsOmitted = "findings-omitted"
     // Containers.
     case containerDamaged = "container-damaged"
     case containerTruncated = "container-truncated"

@@ -1,4 +1,5 @@
-/// The findings of a report: the first ones of each code listed, all counted.
+/// The findings of a report: the first ones of each code listed, all counted, and a last word on
+/// those that are not listed.
 struct FindingLog: Sendable {
   static let limit = 1000
   /// One code shall not hide the others.
@@ -22,5 +23,16 @@ struct FindingLog: Sendable {
     listed += 1
     if keep { kept.append(finding) }
     return true
+  }
+
+  /// Says at the end how many findings are not listed; nil when all are.
+  mutating func close(keep: Bool) -> Finding? {
+    guard count > listed else { return nil }
+    let finding = Finding(
+      .info, .findingsOmitted,
+      "\(count - listed) more findings are not listed: \(Self.limitOfCode) of a code are, and "
+        + "\(Self.limit) in all.")
+    if keep { kept.append(finding) }
+    return finding
   }
 }

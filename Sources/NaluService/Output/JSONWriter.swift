@@ -13,6 +13,12 @@ package struct JSONWriter: Sendable {
     bytes.removeAll(keepingCapacity: true)
   }
 
+  /// Puts what is written at the end of `other`; forgets it, not where in the document that was.
+  mutating func moveBytes(to other: inout [UInt8]) {
+    if other.isEmpty { swap(&bytes, &other) } else { other += bytes }
+    removeAll()
+  }
+
   /// Forgets what is written, and where: what follows is another document.
   mutating func beginDocument() {
     removeAll()

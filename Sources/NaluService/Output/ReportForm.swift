@@ -30,12 +30,12 @@ struct ReportForm: Sendable {
     }
   }
 
-  /// What is written and not taken yet.
-  var pending: [UInt8] { writer.bytes }
+  /// Bytes that are written and not taken yet.
+  var pendingCount: Int { writer.bytes.count }
 
-  /// The pending bytes are taken.
-  mutating func removePending() {
-    writer.removeAll()
+  /// Moves the pending bytes to the end of `output`.
+  mutating func movePending(to output: inout [UInt8]) {
+    writer.moveBytes(to: &output)
   }
 
   /// Whether the next NAL unit, of that type, is to be listed.

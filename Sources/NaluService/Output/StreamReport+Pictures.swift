@@ -131,11 +131,16 @@ extension StreamReport {
     }
     guard isListed else { return }
     if settings.keyframeRule == .intra {
-      held.append(unit)
-      if held.count > Self.maxHeldUnits { decideIntra() }
+      hold(unit)
     } else {
       form.unit(unit)
     }
+  }
+
+  private mutating func hold(_ unit: UnitRecord) {
+    held.append(unit)
+    heldUnitBytes += unit.details.count
+    if held.count > Self.maxHeldUnits || heldUnitBytes > Self.maxHeldBytes { decideIntra() }
   }
 
   /// Adds the units that wait to the open access unit.
@@ -158,7 +163,7 @@ extension StreamReport {
         readSEI(waiter.sei, &unit, isListed: waiter.isListed, isJoining: false)
       }
       guard waiter.isListed else { continue }
-      if held.isEmpty { form.unit(unit) } else { held.append(unit) }
+      if held.isEmpty { form.unit(unit) } else { hold(unit) }
     }
   }
 
@@ -176,6 +181,7 @@ extension StreamReport {
     }
     var units: [UnitRecord] = []
     swap(&units, &held)
+    heldUnitBytes = 0
     for var unit in units {
       let isSlice = (1...5).contains(unit.type.rawValue)
       unit.isKeyframe = isSlice && accessUnit?.isKeyframe ?? false

@@ -167,6 +167,12 @@ extension StreamReport {
     }
   }
 
+  /// Says what was left out of the findings.
+  mutating func closeFindings() {
+    guard let finding = findings.close(keep: settings.format == .json) else { return }
+    if settings.include.contains(.findings) { form.line("finding") { $0.members(finding) } }
+  }
+
   /// Notes an error of the payload that ``rbsp`` holds.
   mutating func note(
     _ error: SyntaxError, whenTruncated: Finding.Code, _ place: UnitPlace, isFatal: Bool = true

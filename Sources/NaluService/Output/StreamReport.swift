@@ -10,6 +10,7 @@ struct StreamReport: Sendable {
   /// Units that wait for their access unit, or for its end, before they are written all the same.
   static let maxHeldUnits = 4096
   static let maxWaitingBytes = 1 << 20
+  static let maxHeldBytes = 4 << 20
 
   let settings: InspectSettings
   let wants: Wants
@@ -41,6 +42,7 @@ struct StreamReport: Sendable {
   var waitingBytes = 0
   /// Units of the open access unit that wait for its end.
   var held: [UnitRecord] = []
+  var heldUnitBytes = 0
   var accessUnit: AccessUnitRecord?
   var active: ActiveSPS?
   var orderCount = PictureOrderCount()
@@ -156,6 +158,13 @@ struct StreamReport: Sendable {
         + "have no limit.", members: [.init("limit", limit)])
   }
 
+  /// Bytes of memory that records take, and the text that is not handed on yet.
+  var heldBytes: Int {
+    let keepsRecords = settings.format == .json && (wants.accessUnits || wants.groups)
+    return form.pendingCount + heldUnitBytes
+      + (keepsRecords ? totals.accessUnits * MemoryLayout<AccessUnitRecord>.stride : 0)
+  }
+
   /// No unit follows: `scanned` bytes were all.
   mutating func finish() {
     closeAccessUnit()
@@ -167,6 +176,7 @@ struct StreamReport: Sendable {
     deliverGroups(atEnd: true)
     checkMeasuredBitRate()
     checkTracks()
+    closeFindings()
   }
 }
 

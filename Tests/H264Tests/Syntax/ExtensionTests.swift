@@ -213,7 +213,7 @@ import Testing
   }
 
   @Test func viewModificationsBelongToSlicesOfOtherViews() throws {
-    var sets = try ParameterSets(.init(picOrderCntType: 2), .init())
+    var sets = try ParameterSets(.init(picOrderCntType: 2), .init(refCounts: [2, 1]))
     sets.store(
       try subset(.init(profile: 118, log2MaxFrameNum: 9, picOrderCntType: 2)) { writer in
         writer.u("1")

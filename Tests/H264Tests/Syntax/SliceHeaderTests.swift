@@ -315,6 +315,42 @@ func parseSliceHeader(
     }
   }
 
+  /// §7.4.3.1: no more commands than the list has entries; §7.4.3.3: a field is marked twice at most.
+  @Test func numberOfCommandsIsBounded() throws {
+    let sets = try ParameterSets(.init(picOrderCntType: 2), .init())
+    func header(modifications: Int, operations: Int) -> [UInt8] {
+      BitWriter { writer in
+        writer.ue(0, 5, 0)
+        writer.u(4, 1)
+        writer.u("0 1")
+        for _ in 0..<modifications { writer.ue(0, 0) }
+        writer.ue(3)
+        writer.u("1")
+        for _ in 0..<operations { writer.ue(1, 0) }
+        writer.ue(0)
+        writer.se(0)
+      }.rbsp
+    }
+    let (whole, none, _) = try parseSliceHeader(
+      header(modifications: 1, operations: 67), unit: [0x41], sets)
+    #expect(none == [])
+    #expect(whole.memoryManagement.count == 67)
+    let (_, issues, _) = try parseSliceHeader(
+      header(modifications: 32, operations: 0), unit: [0x41], sets)
+    #expect(issues.map(\.element) == ["modification_of_pic_nums_idc"])
+    #expect(issues.map(\.reason) == [.tooMuch])
+    for (modifications, operations, element) in [
+      (33, 0, "modification_of_pic_nums_idc"), (0, 68, "memory_management_control_operation"),
+    ] {
+      let error = #expect(throws: SyntaxError.self) {
+        try parseSliceHeader(
+          header(modifications: modifications, operations: operations), unit: [0x41], sets)
+      }
+      #expect(error?.element == element)
+      #expect(error?.reason == .tooMuch)
+    }
+  }
+
   /// Elements that would make a loop endless or a table too long.
   @Test(
     arguments: [

@@ -86,6 +86,10 @@ import TestSupport
       "OPTIONS", "/encode", headers: origin + ["Access-Control-Request-Method: POST"])
     #expect(preflight.status == 204)
     #expect(preflight.header("Access-Control-Allow-Methods")?.contains("POST") == true)
+    for reply in [named, other, preflight] {
+      let names = reply.headers.map { $0.name.lowercased() }
+      #expect(Set(names).count == names.count, "\(names)")
+    }
   }
 
   @Test func everyAnswerIsMarkedAsData() throws {

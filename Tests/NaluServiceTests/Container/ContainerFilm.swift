@@ -61,8 +61,11 @@ struct ContainerFilm {
   /// An AVCDecoderConfigurationRecord.
   func record(lengthSize: Int = 4, sps others: [[UInt8]]? = nil) -> [UInt8] {
     let sets = others ?? [sps]
-    return [1] + sps[1...3] + [0xFC | UInt8(lengthSize - 1), 0xE0 | UInt8(sets.count)]
-      + sets.flatMap { bigEndian($0.count, 2) + $0 } + [1] + bigEndian(pps.count, 2) + pps
+    var bytes: [UInt8] = [1]
+    bytes += sps[1...3]
+    bytes += [0xFC | UInt8(lengthSize - 1), 0xE0 | UInt8(sets.count)]
+    for set in sets { bytes += bigEndian(set.count, 2) + set }
+    return bytes + [1] + bigEndian(pps.count, 2) + pps
   }
 
   /// A picture as length-prefixed NAL units.

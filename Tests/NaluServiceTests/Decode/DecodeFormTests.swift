@@ -272,6 +272,7 @@ import Testing
       try decode(three(stream), ["format": "png", "width": "16384"])
     }
     #expect(refusal?.code == .dimensionsTooLarge)
+    #expect(refusal?.parameter == "width")
     #expect(
       try decode(three(stream), ["format": "yuv", "height": "16"]).header("Nalu-Width") == "2")
     #expect(try decode(three(stream), ["format": "png", "height": "16"]).number(16, 4) == 1)

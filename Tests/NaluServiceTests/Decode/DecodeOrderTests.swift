@@ -120,6 +120,9 @@ import Testing
     #expect(try lumas(yuv(bytes, "t:1.001")) == [30])
     let problem = #expect(throws: Problem.self) { try yuv(bytes, "t:2") }
     #expect(problem?.code == .frameNotFound)
+    #expect(
+      problem?.detail
+        == "No frame is shown at second 2; the stream has 40 frames and ends at second 1.335.")
     let untimed = #expect(throws: Problem.self) { try yuv(reordered(1), "t:0") }
     #expect(untimed?.code == .frameNotFound)
   }

@@ -57,6 +57,20 @@ import Testing
     #expect(given == Set(EncodeParameters.all.map(\.name)))
   }
 
+  /// libx264 counts in thousands of bits.
+  @Test(arguments: [("1499", 1000), ("1500", 2000), ("640400", 640_000), ("2.5M", 2_500_000)])
+  func roundsBitsToThousands(text: String, bits: Int) throws {
+    let settings = try EncodeSettings.query(
+      "bitrate=\(text)&maxrate=\(text)&bufsize=\(text)&bitrate_changes=1:\(text)")
+    #expect(settings.bitrate == bits)
+    #expect(settings.maxRate == bits)
+    #expect(settings.bufferSize == bits)
+    #expect(settings.bitrateChanges.map(\.bitrate) == [bits])
+    for parameter in EncodeParameters.all where parameter.expectation.contains("bits from") {
+      #expect(parameter.help.contains("rounded to thousands"), "\(parameter.name)")
+    }
+  }
+
   @Test func leavesOutWhatIsAuto() throws {
     #expect(try EncodeSettings.query("chroma_format=auto&profile=auto&level=auto") == .init())
   }

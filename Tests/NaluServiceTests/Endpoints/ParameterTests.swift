@@ -83,6 +83,7 @@ import Testing
   @Test(
     arguments: [
       ("framerate", "fps"), ("r", "fps"), ("widht", "width"), ("Width", "width"), ("with", "width"),
+      ("asr", "sar"),
       ("bit_rate", "bitrate"),
     ])
   func namesTheNearestParameter(name: String, meant: String) {

@@ -36,6 +36,25 @@ import Testing
     #expect(configuration.spoolDirectory == "/var/tmp")
   }
 
+  /// A limit of nothing would make a server of nothing.
+  @Test(arguments: ["max-body", "max-frame-pixels", "max-frames", "max-output", "max-nal-units"])
+  func refusesLimitsBelowWhatCouldBeServed(name: String) {
+    let problem = #expect(throws: Problem.self) {
+      try ParameterValues([(name, "0")], table: ServeOptions.all)
+    }
+    #expect(problem?.code == .invalidParameter)
+    #expect(problem?.detail.contains("at least") == true)
+  }
+
+  @Test(arguments: [("127.0.0.1", "127.0.0.1"), ("::1", "[::1]"), ("localhost", "localhost")])
+  func theAddressIsAURL(host: String, written: String) throws {
+    var configuration = Configuration()
+    configuration.http.host = host
+    #expect(configuration.address(port: 80) == "http://\(written):80")
+    configuration.certificateFile = "cert.pem"
+    #expect(configuration.address(port: 443) == "https://\(written):443")
+  }
+
   @Test func aCertificateNeedsItsKey() throws {
     let values = try ParameterValues([("tls-cert", "cert.pem")], table: ServeOptions.all)
     #expect(throws: Problem.self) { try Configuration(values) }

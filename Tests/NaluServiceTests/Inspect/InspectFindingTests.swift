@@ -222,7 +222,9 @@ struct Damage: CustomTestStringConvertible, Sendable {
 
   @Test func codesAreAllCovered() {
     let tested = Set(
-      Self.damages.map(\.code) + ContainerFindingTests.damages.map(\.code) + ["output-order"])
+      Self.damages.map(\.code) + ContainerFindingTests.damages.map(\.code) + [
+        "output-order", "findings-omitted",
+      ])
     #expect(tested == Set(InspectSettings.findingCodes))
   }
 
@@ -253,10 +255,16 @@ struct Damage: CustomTestStringConvertible, Sendable {
     let json = try report(stream)
     let codes = try #require(json["findings"]).items.compactMap { $0["code"]?.text }
     #expect(
-      codes == [String](repeating: "reserved-nal-unit-type", count: 250) + ["forbidden-zero-bit"])
+      codes == [String](repeating: "reserved-nal-unit-type", count: 250)
+        + ["forbidden-zero-bit", "findings-omitted"])
+    let last = try #require(json["findings"]?.items.last)
+    #expect(last["severity"]?.text == "info")
+    #expect(last["message"]?.text?.hasPrefix("350 ") == true)
     #expect(json["summary"]?["finding_count"]?["info"]?.int == 600)
     #expect(json["summary"]?["finding_count"]?["warning"]?.int == 1)
-    #expect(try lines(stream).count { $0["kind"]?.text == "finding" } == 251)
+    let found = try lines(stream).filter { $0["kind"]?.text == "finding" }
+    #expect(found.count == 252)
+    #expect(found.last?["code"]?.text == "findings-omitted")
   }
 
   @Test func aCutAnywhereLosesNoOtherUnit() throws {

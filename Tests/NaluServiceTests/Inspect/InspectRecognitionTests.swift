@@ -34,6 +34,20 @@ import Testing
     6, 7, 8, 9, 10, 11, 0xFF, 0xDA, 0, 8, 1, 1, 0, 0, 0x3F, 0, 0xF7, 0xFA, 0xFF, 0xD9,
   ]
 
+  /// What people send by mistake is called by its name.
+  @Test(
+    arguments: [
+      ([0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A], "PNG"), (jpeg, "JPEG"),
+      (Array("GIF89a".utf8), "GIF"), ([0x50, 0x4B, 3, 4, 20, 0], "ZIP"),
+      (Array("RIFF....AVI LIST".utf8), "AVI"), (Array("ID3\u{4}".utf8), "MP3"),
+      ([0xFF, 0xFB, 0x90, 0], "MP3"), (Array("YUV4MPEG2 W16 H16\n".utf8), "Y4M"),
+    ] as [([UInt8], String)])
+  func namesOtherFiles(start: [UInt8], name: String) {
+    let problem = Self.problem(start + [0, 0, 0, 1, 0x67, 1, 2, 3])
+    #expect(problem?.code == .unrecognisedInput)
+    #expect(problem?.detail.contains(name) == true)
+  }
+
   /// Pictures of MPEG-1 and MPEG-2 with slices of random data, without their sequence header; each
   /// `seed` gives other ones.
   private static func mpeg(_ version: Int, rows: UInt8, seed: UInt64) -> [UInt8] {

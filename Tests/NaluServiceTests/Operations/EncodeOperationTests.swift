@@ -1,4 +1,5 @@
 import H264
+import Platform
 import Testing
 
 @testable import NaluService
@@ -100,8 +101,12 @@ import Testing
     }
   }
 
-  @Test(arguments: ["width=1000&height=10", "width=10&height=1000", "width=100&height=90"])
-  func refusesPicturesBeyondTheLimits(query: String) throws {
+  @Test(
+    arguments: [
+      ("width=1000&height=10", "width"), ("width=10&height=1000", "height"),
+      ("width=100&height=90", "width"), ("width=90&height=100", "height"),
+    ])
+  func refusesPicturesBeyondTheLimits(query: String, parameter: String) throws {
     var limits = Limits()
     limits.maxDimension = 500
     limits.maxFramePixels = 8000
@@ -109,6 +114,31 @@ import Testing
       try EncodeOperation(.query(query), limits: limits, spoolDirectory: .test).blockSize
     }
     #expect(problem?.code == .dimensionsTooLarge)
+    #expect(problem?.parameter == parameter)
+  }
+
+  /// A live source that is stopped ends in the middle of a frame, which then does not count.
+  @Test(arguments: [true, false])
+  func aStoppedInputHasNoIncompleteFrame(isY4M: Bool) throws {
+    let query = isY4M ? "preset=ultrafast" : "preset=ultrafast&width=16&height=16"
+    let frame = [UInt8](repeating: 90, count: 384)
+    let header = [UInt8]((isY4M ? "YUV4MPEG2 W16 H16 F25:1\n" : "").utf8)
+    let mark = [UInt8]((isY4M ? "FRAME\n" : "").utf8)
+    func stopped(_ media: [UInt8]) throws -> Counters {
+      var operation = try EncodeOperation(
+        .query(query), limits: .init(), spoolDirectory: .test)
+      var output = Output()
+      try operation.push(Block(media))
+      while try operation.step(into: &output) == .again {}
+      try operation.endOfStoppedInput()
+      while try operation.step(into: &output) != .finished {}
+      return output.counters
+    }
+    let two = header + mark + frame + mark + frame
+    #expect(try stopped(two + mark + frame.prefix(100)).framesOut == 2)
+    #expect(try stopped(two).framesOut == 2)
+    if isY4M { #expect(try stopped(two + [0x46]).framesOut == 2) }
+    #expect(throws: Problem.self) { try stopped(header + mark + frame.prefix(100)) }
   }
 
   @Test func refusesAHugeY4MFrameBeforeItMakesRoomForIt() throws {
@@ -116,6 +146,7 @@ import Testing
       try encode("", [UInt8]("YUV4MPEG2 W999999 H999999\nFRAME\nabc".utf8))
     }
     #expect(problem?.code == .dimensionsTooLarge)
+    #expect(problem?.parameter == nil)
   }
 
   /// libx264 would end the process.

@@ -1,3 +1,5 @@
+import Dispatch
+import HTTP
 import Testing
 import TestSupport
 
@@ -38,6 +40,56 @@ import TestSupport
     #expect(client.reply().header("Nalu-Frames-Out") == "2")
   }
 
+  /// What a load balancer asks while running jobs are finished is answered, on new connections too.
+  @Test func listensUntilTheLastJobIsDone() throws {
+    let running = try RunningService()
+    let frames = movingFrames(width: 32, height: 32, count: 2)
+    let client = running.connect()
+    client.send(head("POST", "/encode?width=32&height=32", length: frames.count))
+    client.send(Array(frames.prefix(2000)))
+    while running.service.registry.count == 0 { usleepShortly() }
+    let isDown = DispatchSemaphore(value: 0)
+    let (service, server) = (running.service, running.server)
+    DispatchQueue(label: "shut down").async {
+      service.shutDown(server)
+      isDown.signal()
+    }
+    while !service.registry.isDraining { usleepShortly() }
+    #expect(running.request("GET", "/healthz").status == 200)
+    #expect(running.request("GET", "/readyz").status == 503)
+    #expect(running.post("/decode", [1]).string("code") == "draining")
+    client.send(Array(frames.dropFirst(2000)))
+    #expect(client.reply().header("Nalu-Frames-Out") == "2")
+    isDown.wait()
+    #expect(!running.connect().isConnected)
+  }
+
+  @Test(arguments: ["/healthz?probe=1", "/readyz?%20"])
+  func aLoadBalancerMayAskWhatItLikes(target: String) throws {
+    #expect(try RunningService().request("GET", target).status == 200)
+  }
+
+  /// An upload that stalls ends a job like any other, for its client and in the log.
+  @Test func anUploadThatStallsIsAJobThatFailed() throws {
+    let running = try RunningService { $0.http.uploadStallTimeout = .milliseconds(300) }
+    let client = running.connect()
+    client.send(head("POST", "/inspect", length: 1000))
+    client.send([0, 0, 1])
+    let reply = client.reply()
+    #expect(reply.status == 408)
+    #expect(reply.string("code") == "upload-stalled")
+    #expect(reply.header("Server-Timing") != nil)
+    let id = try #require(reply.header("Nalu-Job-Id"))
+    while running.log.isEmpty { usleepShortly() }
+    let line = try #require(running.log.first)
+    for part in [
+      "\"job\":\"\(id)\"", "\"status\":408", "\"code\":\"upload-stalled\"",
+      "\"outcome\":\"timed-out\"",
+    ] {
+      #expect(line.contains(part), "\(part) in \(line)")
+    }
+  }
+
   @Test func logsOneLineAJob() throws {
     let running = try RunningService()
     _ = running.post("/inspect", Array("text".utf8), headers: ["X-Request-Id: abc"])
@@ -50,5 +102,39 @@ import TestSupport
     ] {
       #expect(line.contains(part), "\(part) in \(line)")
     }
+  }
+
+  @Test func logsWhatTheCodecLibrariesSayUnderTheIDOfTheJob() throws {
+    let running = try RunningService { $0.codecLog = .info }
+    let frames = movingFrames(width: 32, height: 32, count: 2)
+    let replies = (0..<3).map { _ in running.post("/encode?width=32&height=32", frames) }
+    #expect(running.becomesIdle())
+    while running.log.count(where: { $0.contains("\"operation\"") }) < 3 { usleepShortly() }
+    for reply in replies {
+      let id = try #require(reply.header("Nalu-Job-Id"))
+      let said = running.log.filter { $0.contains("\"module\":\"libx264\"") }
+      #expect(said.contains { $0.hasPrefix("{\"job\":\"\(id)\"") && $0.contains("profile High") })
+      #expect(!reply.text.contains("libx264"))
+    }
+  }
+
+  @Test func logsAFewComplaintsAboutADamagedStreamAndTellsTheClientNone() throws {
+    let running = try RunningService()
+    var stream = running.post(
+      "/encode?width=64&height=64&bframes=0", noise(bytes: 64 * 64 * 3 / 2 * 60)
+    ).body
+    for index in stride(from: 2000, to: stream.count, by: 1000) { stream[index] ^= 0x55 }
+    let reply = running.post("/decode?format=yuv", stream)
+    #expect(reply.status == 200)
+    #expect(running.becomesIdle())
+    let id = try #require(reply.header("Nalu-Job-Id"))
+    while !running.log.contains(where: {
+      $0.contains("\"operation\":\"decode\"") && $0.contains(id)
+    }) { usleepShortly() }
+    let said = running.log.filter {
+      $0.hasPrefix("{\"job\":\"\(id)\"") && $0.contains("\"module\"")
+    }
+    #expect((2...21).contains(said.count))
+    #expect(said.contains { $0.contains("\"module\":\"h264\"") })
   }
 }

@@ -1,0 +1,44 @@
+internal import Dispatch
+internal import Platform
+
+/// What is looked at once a second: whether jobs wait for a codec that idle ones hold, and whether
+/// memory can be given back.
+final class Housekeeping: Sendable {
+  /// Memory that has come since the last time is worth a look for what of it is free.
+  private static let growth = 64 << 20
+  private let queue = DispatchQueue(label: "nalu.housekeeping")
+
+  init(_ registry: JobRegistry, _ admission: Admission, _ workQueue: WorkQueue) {
+    let timer = DispatchSource.makeTimerSource(queue: queue)
+    timer.schedule(deadline: .now() + 1, repeating: 1, leeway: .milliseconds(100))
+    let memory = Lock(Memory())
+    timer.setEventHandler { [weak registry, weak workQueue] in
+      guard let registry, let workQueue else {
+        timer.cancel()
+        return
+      }
+      if admission.figures.waiting > 0 { for job in registry.all { job.othersWait(for: 1) } }
+      let isIdle = registry.count == 0
+      memory.withLock { $0.look(isIdle: isIdle, steps: workQueue.figures.steps) }
+    }
+    timer.activate()
+  }
+
+  /// The C library keeps what many jobs at once have used for the next such crowd.
+  private struct Memory {
+    private var steps = 0
+    private var resident = residentBytes()
+
+    mutating func look(isIdle: Bool, steps: Int) {
+      let now = residentBytes()
+      let hasWorked = isIdle && steps != self.steps
+      guard hasWorked || now > resident + Housekeeping.growth else {
+        resident = min(resident, now)
+        return
+      }
+      if isIdle { self.steps = steps }
+      returnFreeMemory()
+      resident = residentBytes()
+    }
+  }
+}

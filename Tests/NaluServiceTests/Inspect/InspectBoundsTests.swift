@@ -1,0 +1,76 @@
+import H264
+import Testing
+
+@testable import NaluService
+
+/// What a report keeps does not grow with what it is given.
+@Suite struct InspectBoundsTests {
+  /// A P slice header that goes on with ones: commands that modify the reference list, without end.
+  private static func endlessCommands(_ size: Int) -> [UInt8] {
+    var bits = BitString()
+    for value in [0, 0, 0] { bits.ue(value) }
+    bits.u(4, 0)
+    bits.u(6, 0)
+    bits.flag(false)
+    for _ in 0..<8 * size { bits.flag(true) }
+    return bits.payload()
+  }
+
+  private func longestWait(_ stream: [UInt8], _ settings: InspectSettings) throws -> (Int, Int) {
+    var report = StreamReport(settings)
+    var scanner = StartCodeScanner()
+    var position = 0
+    var units = 0
+    var bytes = 0
+    var output: [UInt8] = []
+    while let unit = scanner.next(in: stream.span, from: &position) {
+      try report.add(unit, scanner.bytes(of: unit, in: stream.span))
+      units = max(units, report.held.count + report.waiting.count)
+      bytes = max(bytes, report.held.reduce(report.waitingBytes) { $0 + $1.details.count })
+      report.form.movePending(to: &output)
+      output.removeAll(keepingCapacity: true)
+    }
+    return (units, bytes)
+  }
+
+  @Test(arguments: InspectSettings.KeyframeRule.allCases)
+  func unitsThatWaitForTheirAccessUnitAreFewAndSmall(rule: InspectSettings.KeyframeRule) throws {
+    var settings = InspectSettings()
+    settings.format = .ndjson
+    settings.keyframeRule = rule
+    settings.include = Set(InspectSettings.Section.allCases)
+    // One picture that does not end, then messages that belong to the next.
+    let stream = StreamBuilder.stream { stream in
+      stream.add(2, frameNum: 0, lsb: 0, idr: true)
+      for index in 1...3000 {
+        stream.add(2, frameNum: 0, lsb: 0, idr: true) {
+          $0.firstMb = index
+          $0.size = 0
+        }
+      }
+      for _ in 0..<12_000 { stream.unit(0x06, [5, 16] + Array("0123456789abcdef".utf8) + [0x80]) }
+    }
+    let (units, bytes) = try longestWait(stream, settings)
+    #expect(units <= 2 * StreamReport.maxHeldUnits + 2)
+    #expect(bytes <= StreamReport.maxHeldBytes + StreamReport.maxWaitingBytes)
+  }
+
+  @Test func aListHasNoMoreModificationsThanEntries() throws {
+    func stream(_ size: Int) -> [UInt8] {
+      StreamBuilder.stream { stream in
+        stream.add(2, frameNum: 0, lsb: 0, idr: true)
+        stream.unit(0x01, Self.endlessCommands(size))
+      }
+    }
+    let json = try report(stream(4000)) { $0.include.insert(.sliceHeaders) }
+    let findings = try #require(json["findings"]).items
+    #expect(
+      findings.map { $0["element"]?.text } == [
+        "modification_of_pic_nums_idc", "modification_of_pic_nums_idc",
+      ])
+    #expect(findings.allSatisfy { $0["code"]?.text == "value-out-of-range" })
+    #expect(findings.map { $0["severity"]?.text } == ["warning", "error"])
+    let header = try #require(json["nal_units"]?.items.last?["slice_header"])
+    #expect(header["ref_pic_list_modification"]?["modifications_l0"]?.items.count == 33)
+  }
+}
