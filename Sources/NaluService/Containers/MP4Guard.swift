@@ -38,6 +38,10 @@ struct MP4Guard {
     var isRecordless: Bool { isSound && !isOther && timeTables == 1 && lastsUnits }
   }
 
+  /// Bytes of memory that libavformat takes for its records of samples: of each, where it is, when it
+  /// is shown, and the same again with the edit list applied.
+  var heldBytes: Int { samples * 64 }
+
   init(_ limits: Limits) {
     maxSamples = 3 * min(limits.maxFrames, 1 << 24)
   }

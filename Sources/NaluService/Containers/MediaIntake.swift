@@ -20,6 +20,8 @@ struct MediaIntake: ~Copyable, Sendable {
   private var extraction: TrackExtraction?
   private var scan: DecodeScan
   private var received = 0
+  /// Packets of the container so far.
+  private var packets = 0
 
   /// The byte stream.
   private(set) var stream: Spool
@@ -56,8 +58,11 @@ struct MediaIntake: ~Copyable, Sendable {
 
   static var blockSize: Int { 256 << 10 }
 
-  /// Bytes of memory that the list of frames takes.
-  var heldBytes: Int { scan.heldBytes }
+  /// Bytes of memory that the lists of frames, packets and samples take.
+  var heldBytes: Int {
+    scan.heldBytes + packets * MemoryLayout<StreamTimeline.Mark>.stride
+      + (phase == .extracting ? tables.heldBytes : 0)
+  }
 
   mutating func push(_ block: Block) {
     self.block = block
@@ -182,6 +187,7 @@ struct MediaIntake: ~Copyable, Sendable {
     }
     var bytes: [UInt8] = []
     let hasMore = try extraction?.step(into: &bytes, at: stream.count) ?? false
+    packets = extraction?.timeline.marks.count ?? 0
     do throws(Problem) {
       try append(bytes.span)
       if hasMore { return }

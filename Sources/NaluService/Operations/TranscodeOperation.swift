@@ -50,6 +50,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
   /// The decoder is opened when the upload is complete and worth it, the encoder soon after.
   package var isExpensive: Bool { phase == .coding || phase == .flushing }
 
+  package var heldBytes: Int { intake.heldBytes }
+
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
   }
