@@ -147,7 +147,9 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard packetsLooked < Self.lookedPackets else { return }
     packetsLooked += 1
     if !packet.isHidden, let time = packet.presentationTime {
-      let seconds = Double(time) * timeBase.doubleValue
+      // What lies before the beginning of a movie is not presented, the priming of sound for one.
+      let passed = Double(time) * timeBase.doubleValue
+      let seconds = format == .mp4 ? max(0, passed) : passed
       earliest = min(earliest ?? seconds, seconds)
     }
     if packetsLooked >= Self.lookedPackets {

@@ -14,7 +14,7 @@ enum TranscodeParameters {
     help: "Seconds from the beginning to the first frame that is kept.")
   static let duration = Parameter(
     "duration", .number(0...1_000_000), default: "to the end", otherNames: ["t", "length"],
-    help: "Seconds that are kept.")
+    help: "Seconds that are kept, from the first frame on.")
   static let audio: Parameter<TranscodeSettings.Audio> = Parameter(
     "audio", .choice, default: "copy, where the format has room for it",
     otherNames: ["an", "acodec"],

@@ -127,14 +127,17 @@ package struct TranscodeOperation: Operation, ~Copyable {
       return
     }
     let unit = plan.timing.timeBase.doubleValue
-    let origin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
+    let begin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
+    let origin = begin - plan.delay
     let found = try ContainerSound(
       { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: [aac],
       origin: origin)
     guard !found.muxerTracks.isEmpty else { return }
     sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
-    let last = settings.duration.map { (settings.start ?? 0) + $0 - Double(plan.origin) * unit }
+    let last = settings.duration.map {
+      Double(plan.timing.starts[plan.numbers.lowerBound] - plan.origin) * unit + $0 + plan.delay
+    }
     soundRange = first..<max(first, last ?? .infinity)
   }
 

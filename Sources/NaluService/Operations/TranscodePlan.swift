@@ -24,7 +24,9 @@ struct TranscodePlan: Sendable {
         constant: stated ?? settings.frameRate ?? Rational(25), count: index.frameCount)
     let first = settings.start.map { timing.ceilUnits($0) } ?? .min
     let numbersFrom = timing.firstNumber(notBefore: first)
-    let last = settings.duration.map { timing.ceilUnits((settings.start ?? 0) + $0) } ?? .max
+    // As ffmpeg: from the first frame that is kept on.
+    let begin = numbersFrom < timing.starts.count ? timing.starts[numbersFrom] : 0
+    let last = settings.duration.map { begin + timing.ceilUnits($0) } ?? .max
     let numbersTo = timing.firstNumber(notBefore: last)
     guard numbersFrom < numbersTo else {
       let name = settings.start != nil ? "start" : "duration"
@@ -70,9 +72,25 @@ struct TranscodePlan: Sendable {
   }
 
   private func ticks(_ time: Int) -> Int {
-    let passed = time - origin
-    guard case .constant(let rate) = pace else { return passed }
-    return timing.timeBase.rescale(passed, toRate: rate)
+    guard case .constant(let rate) = pace else { return time - origin }
+    guard keepsFrames else { return timing.timeBase.rescale(time - origin, toRate: rate) }
+    let first = timing.starts[numbers.lowerBound]
+    return timing.timeBase.rescale(time - first, toRate: rate) + lead
+  }
+
+  /// Ticks before the first frame, where all frames are kept at a constant rate.
+  private var lead: Int { Int((leadSeconds / tick - 1e-6).rounded(.up)) }
+
+  private var leadSeconds: Double {
+    let units = timing.starts[numbers.lowerBound] - origin
+    return min(max(0, Double(units) * timing.timeBase.doubleValue), 1e6)
+  }
+
+  /// Seconds by which pictures come later than they did, because they begin at whole ticks: the
+  /// sound must too.
+  var delay: Double {
+    guard case .constant = pace, keepsFrames else { return 0 }
+    return Double(lead) * tick - leadSeconds
   }
 }
 

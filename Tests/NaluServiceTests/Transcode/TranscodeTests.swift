@@ -136,9 +136,11 @@ import Testing
   }
 
   @Test func tenBitsStayTen() throws {
-    var settings = ContainerFile.settings(.h264)
-    settings.pixelFormat = .yuv422p10le
-    let samples = (0..<2 * 64 * 48 * 2).flatMap { [UInt8($0 & 255), UInt8($0 >> 8 & 3)] }
+    var samples: [UInt8] = []
+    for sample in 0..<(2 * 64 * 48 * 2) {
+      samples.append(UInt8(truncatingIfNeeded: sample))
+      samples.append(UInt8(sample / 256 % 4))
+    }
     let file = try encode(
       "width=64&height=48&pix_fmt=yuv422p10le&preset=ultrafast", samples
     ).bytes
