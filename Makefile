@@ -10,10 +10,10 @@ PORT ?= 8080
 SECONDS_OF_SOAK ?= 600
 
 .PHONY: help run test build lint format bench sanitize fuzz image deps openapi \
-  checks strictness overload lifecycle disconnects connections soak
+  checks strictness overload lifecycle disconnects connections commands soak contract image-check
 
 help: ## List the targets
-	@grep -hE '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
 
 run: build ## Build the release binary and serve on HOST:PORT (127.0.0.1:8080)
 	@printf 'Try, from another terminal:\n  %s\n  %s\n  %s\n\n' \
@@ -46,7 +46,7 @@ sanitize: deps ## Run the tests under the address and the thread sanitizer
 fuzz: deps ## Run every fuzz target for a bounded time
 	Fuzz/run
 
-checks: strictness overload lifecycle disconnects connections ## All of the following five, against the release binary
+checks: strictness overload lifecycle disconnects connections commands ## All of the following six, against the release binary
 
 strictness: build ## HTTP forms over raw sockets
 	Checks/strictness
@@ -63,8 +63,17 @@ disconnects: build ## A thousand clients that leave in the middle
 connections: build ## Two thousand open connections
 	Checks/connections
 
+commands: build ## Signals and options of the commands
+	Checks/commands
+
 soak: build ## A mix of everything for SECONDS_OF_SOAK (600)
 	Checks/soak --seconds $(SECONDS_OF_SOAK)
+
+contract: build ## Compare the service with openapi.yaml, by schemathesis
+	Checks/contract
+
+image-check: ## Build the image from a clean clone and try it
+	Checks/image
 
 image: ## Build the container image, nalu:latest
 	$${CONTAINER:-docker} build -t nalu:latest .

@@ -89,15 +89,17 @@ if Context.environment["NALU_FUZZ"] == "1" {
       .executableTarget(
         name: "\(target.name)Fuzz", dependencies: target.dependencies,
         path: "Fuzz/\(target.name)",
-        // The checks themselves are not what is to be covered, and cost half the time if they are.
-        swiftSettings: house + [.unsafeFlags(["-parse-as-library", "-sanitize-coverage=func"])]))
+        swiftSettings: house + [.unsafeFlags(["-parse-as-library"])]))
   }
 }
 
-// What `make bench` compares uploads with.
+// What `make bench` compares uploads and small requests with.
 if Context.environment["NALU_BENCH"] == "1" {
   package.targets.append(
     .executableTarget(
       name: "BenchmarkSink", dependencies: ["HTTP", "Platform"], path: "Benchmarks/Sink",
       swiftSettings: memorySafe))
+  package.targets.append(
+    .executableTarget(
+      name: "BenchmarkPlain", dependencies: ["CMicroHTTPD"], path: "Benchmarks/Plain"))
 }

@@ -5,8 +5,8 @@ import statistics
 import tempfile
 from dataclasses import dataclass
 
-from measure import (Connection, Failed, alternate, curl, high_water, post_repeated, run,
-                     run_together, serving, warm)
+from measure import (Connection, Failed, alternate, curl, high_water, post_repeated,
+                     request_rate, run, run_together, serving, warm)
 
 MB = 1_000_000
 MIB = 1 << 20
@@ -15,7 +15,7 @@ THREADS = 2
 
 @dataclass
 class Row:
-    """One line of the table. Times are seconds, sizes bytes; `unit` is "s" or "B"."""
+    """One line of the table: seconds, bytes, or how often a second; `unit` is "s", "B" or "/s"."""
     nalu: float
     peer: float | None
     # "faster": peer/nalu at least; "cost": nalu/peer at most; "below": nalu itself.
@@ -28,7 +28,7 @@ class Row:
     def ratio(self):
         if self.peer is None:
             return None
-        is_cost = self.rule == "cost" or self.unit == "B"
+        is_cost = self.rule == "cost" or self.unit in ("B", "/s")
         return self.nalu / self.peer if is_cost else self.peer / self.nalu
 
     @property
@@ -43,9 +43,10 @@ class Row:
 class Bench:
     """What every case needs: programs, inputs, how often."""
 
-    def __init__(self, nalu, sink, inputs, quick):
+    def __init__(self, nalu, sink, plain, inputs, quick):
         self.nalu = nalu
         self.sink = sink
+        self.plain = plain
         self.inputs = inputs
         self.quick = quick
 
@@ -60,9 +61,12 @@ class Bench:
                        r"listens on (http://\S+)", self.log("nalu"))
 
     def discard(self):
-        if not os.path.exists(self.sink):
-            raise Failed(f"{self.sink} is not there; NALU_BENCH=1 swift build -c release makes it")
-        return serving([self.sink], r"(http://\S+)", self.log("sink"))
+        return self.serve_peer(self.sink)
+
+    def serve_peer(self, program):
+        if not os.path.exists(program):
+            raise Failed(f"{program} is not there; NALU_BENCH=1 swift build -c release makes it")
+        return serving([program], r"(http://\S+)", self.log(os.path.basename(program)))
 
     def film(self, megabytes):
         file = self.inputs.long_film((megabytes // 10 if self.quick else megabytes) * MB)
@@ -231,6 +235,28 @@ def transcode(bench, preset, frames):
     return [Row(nalu, other, "faster", 0.97)]
 
 
+# Many small requests.
+
+def health(bench):
+    seconds = 1 if bench.quick else 3
+    with bench.serve() as (address, _), bench.serve_peer(bench.plain) as (plain, _):
+        nalu, peer = alternate(lambda: request_rate(f"{address}/healthz", 32, seconds),
+                               lambda: request_rate(f"{plain}/healthz", 32, seconds),
+                               bench.rounds(7))
+    return [Row(nalu, peer, "faster", 0.6, "/s")]
+
+
+def inspect_crowd(bench):
+    """64 clients, and a shell loop that keeps two ffprobe processes going."""
+    file = bench.inputs.film("320x240", 30, "300k")
+    seconds, starts = (1, 10) if bench.quick else (4, 40)
+    loop = (f"seq {starts} | xargs -P 2 -I{{}} ffprobe -v error -show_packets -of json '{file}'")
+    with bench.serve() as (address, _):
+        nalu, peer = alternate(lambda: request_rate(f"{address}/inspect", 64, seconds, file),
+                               lambda: starts / run(["sh", "-c", loop])[0], bench.rounds(5))
+    return [Row(nalu, peer, "faster", 25, "/s")]
+
+
 # Remuxing.
 
 def remux(bench, is_bare):
@@ -298,6 +324,8 @@ CASES = {
     "transcode-medium": lambda bench: transcode(bench, "medium", 60),
     "remux-bare": lambda bench: remux(bench, is_bare=True),
     "remux-mp4": lambda bench: remux(bench, is_bare=False),
+    "healthz": health,
+    "inspect-crowd": inspect_crowd,
     "memory-encode": memory_encode,
     "memory-ndjson": memory_ndjson,
     "memory-json": memory_json,

@@ -5,6 +5,7 @@ import re
 import socket
 import statistics
 import subprocess
+import tempfile
 import time
 from contextlib import contextmanager
 
@@ -95,6 +96,21 @@ def serving(words, pattern, log):
     finally:
         server.terminate()
         server.wait()
+
+
+def request_rate(url, clients, seconds, file=None):
+    """Requests a second that wrk gets answered on kept connections, each with a file posted."""
+    words = ["wrk", "-t1", f"-c{clients}", f"-d{seconds}s", "--timeout", "20s"]
+    with tempfile.NamedTemporaryFile("w", suffix=".lua") as script:
+        if file:
+            script.write(f'wrk.method = "POST"\nwrk.body = io.open("{file}", "rb"):read("*a")\n')
+            script.flush()
+            words += ["-s", script.name]
+        output = subprocess.run([*words, url], capture_output=True, text=True, check=True).stdout
+    rate = re.search(r"Requests/sec:\s+([\d.]+)", output)
+    if not rate or "Non-2xx" in output or "Socket errors" in output:
+        raise Failed(f"{url}: {output.strip()[-300:]}")
+    return float(rate[1])
 
 
 def high_water(process):

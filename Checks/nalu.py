@@ -66,7 +66,8 @@ def wait_until(condition, seconds, what):
 class Server:
     """`nalu serve` on a free port, with a spool directory of its own."""
 
-    def __init__(self, nalu, *options, wrapper=(), spool=None, descriptors=None, tls=None):
+    def __init__(self, nalu, *options, wrapper=(), spool=None, descriptors=None, tls=None,
+                 reads_log=True):
         self.own_spool = tempfile.mkdtemp(prefix="nalu-check-") if spool is None else None
         self.spool = spool or self.own_spool
         words = [*wrapper, nalu, "serve", "--port", "0", "--spool-dir", self.spool, *options]
@@ -74,6 +75,7 @@ class Server:
             words += ["--tls-cert", tls[0], "--tls-key", tls[1]]
         self.tls = tls
         self.lines = []
+        self.reads_log = reads_log
         self.listening = threading.Event()
         limit = None
         if descriptors:
@@ -98,6 +100,8 @@ class Server:
             if found:
                 self.port = int(found[1])
                 self.listening.set()
+                if not self.reads_log:
+                    return
             self.lines.append(line.rstrip("\n"))
 
     def __enter__(self):
@@ -328,6 +332,18 @@ def encode(nalu, width, height, count, noisy=False, **settings):
                             capture_output=True)
     if result.returncode:
         raise Failed(f"nalu encode ended with {result.returncode}: {result.stderr.decode()}")
+    return result.stdout
+
+
+def remux(nalu, stream, form):
+    """The stream in a container, as the binary makes it."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(stream)
+        file.flush()
+        result = subprocess.run([nalu, "remux", "--format", form, file.name], check=False,
+                                capture_output=True)
+    if result.returncode:
+        raise Failed(f"nalu remux ended with {result.returncode}: {result.stderr.decode()}")
     return result.stdout
 
 

@@ -8,6 +8,9 @@ struct ByteStreamUnits: Sendable {
   /// Bytes of the stream so far.
   private(set) var streamOffset = 0
 
+  /// Bytes that were not looked through.
+  var waitingBytes: Int { bytes.count }
+
   init(search: @escaping StartCodeScanner.Search) {
     scanner = StartCodeScanner(search: search)
   }

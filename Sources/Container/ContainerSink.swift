@@ -58,6 +58,8 @@ package struct ContainedUnit: Equatable, Sendable {
   package var lengthSize: Int
   /// It is cut off: its length goes past its sample.
   package var isCut = false
+  /// Zero bytes at its end, which belong to no NAL unit but lie within its length.
+  package var trailingZeros = 0
 
   package init(_ extent: NALUnitExtent, offset: Int, start: Int, lengthSize: Int) {
     self.extent = extent

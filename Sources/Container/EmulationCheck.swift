@@ -6,11 +6,14 @@ struct EmulationCheck: Sendable {
   private let search: StartCodeScanner.Search
   /// Bytes before the next piece.
   private var read = 0
-  /// Zero bytes at their end, 2 at most.
+  /// Zero bytes at their end; after a search, as far as they are known to matter.
   private var zeros = 0
   private var isAfterEscape = false
   /// The last byte of a sequence that must not be, from the unit's header byte on.
   private(set) var violation: Int?
+
+  /// The unit ends with so many zero bytes, 3 or more, that nothing follows.
+  var trailingZeros: Int { violation == nil && zeros >= 3 ? zeros : 0 }
 
   init(search: @escaping StartCodeScanner.Search) {
     self.search = search
@@ -57,10 +60,13 @@ struct EmulationCheck: Sendable {
   private mutating func react(to byte: UInt8, at index: Int) {
     if isAfterEscape, byte > 3 { violation = read + index }
     isAfterEscape = false
-    if zeros >= 2 {
-      if byte < 3 { violation = read + index }
+    if zeros >= 3, byte != 0 {
+      // Three zero bytes are one thing at the end of a unit, and another within it.
+      violation = read + index - zeros + 2
+    } else if zeros == 2 {
+      if byte == 1 || byte == 2 { violation = read + index }
       isAfterEscape = byte == 3
     }
-    zeros = byte == 0 ? min(2, zeros + 1) : 0
+    zeros = byte == 0 ? zeros + 1 : 0
   }
 }

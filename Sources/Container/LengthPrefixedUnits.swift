@@ -108,6 +108,7 @@ struct LengthPrefixedUnits: Sendable {
     let limit = size > 0 ? min(size, NALUnitType(header: piece[index]).keptBytes) : 0
     emulation.add(piece.extracting(index..<index + size))
     found.extent.violation = emulation.violation.map { streamOffset + $0 }
+    found.trailingZeros = emulation.trailingZeros
     advance(size)
     try sink.take(found, piece.extracting(index..<index + limit))
     return size
@@ -127,6 +128,7 @@ struct LengthPrefixedUnits: Sendable {
     guard var found = unit else { return }
     unit = nil
     found.extent.violation = emulation.violation.map { found.extent.offset + $0 }
+    found.trailingZeros = emulation.trailingZeros
     // What the sink does with a unit must not keep its bytes from being reused.
     var bytes: [UInt8] = []
     swap(&bytes, &kept)

@@ -53,6 +53,12 @@ package struct Configuration: Sendable {
     return "\(scheme)://\(host):\(port)"
   }
 
+  /// Leaves descriptors for what is not a connection, such as temporary files: without them,
+  /// nothing would be served once all clients are there.
+  package mutating func fit(descriptors: Int) {
+    http.connectionLimit = min(http.connectionLimit, max(1, descriptors - descriptors / 4))
+  }
+
   private mutating func takeHTTP(_ values: ParameterValues) {
     http.host = values[ServeOptions.host] ?? http.host
     http.port = values[ServeOptions.port].map { UInt16($0) } ?? http.port

@@ -13,8 +13,6 @@ package struct Limits: Equatable, Sendable {
   package var maxOutput = 64 * gibi
   /// NAL units that one job keeps records of.
   package var maxNALUnits = 1_000_000
-  /// Bytes of sample tables and fragment runs of one MP4 file in memory.
-  package var maxSampleTables = 64 * mebi
   /// Seconds that a job may take, waiting for its client not counted.
   package var jobTimeout = 3600
   /// Temporary files of all jobs together, in bytes.
@@ -37,6 +35,8 @@ package struct Limits: Equatable, Sendable {
   package static let inputBlocks = 2
   /// Bytes of result in memory, per job, from which on the job waits for its reader.
   package static let outputMark = 4 * mebi
+  /// Bytes of sample tables and fragment runs of one MP4 file in memory: 16 million samples.
+  package static let sampleTables = 64 * mebi
   /// Bytes of an upload or early result that are kept in memory before a file is used.
   package static let spoolMemory = 4 * mebi
 
@@ -51,7 +51,6 @@ package struct Limits: Equatable, Sendable {
     limits.maxFrames = .max
     limits.maxOutput = .max
     limits.maxNALUnits = 100_000_000
-    limits.maxSampleTables = 4 * gibi
     limits.jobTimeout = .max
     limits.maxSpool = .max
     limits.maxMemory = .max

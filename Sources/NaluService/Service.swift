@@ -116,6 +116,9 @@ package final class Service: Sendable {
     ] + crossOrigin.fields(for: request)
   }
 
+  /// A line of the log that belongs to no job.
+  package static func logLine(_ message: String) -> String { ServerLog.line(message) }
+
   static func makeJobID() -> String {
     let digits = String(UInt64.random(in: .min ... .max), radix: 36)
     return String(repeating: "0", count: 13 - digits.count) + digits

@@ -78,9 +78,14 @@ package struct InputFile: ~Copyable {
 }
 
 /// Writes a line to standard error, in one piece.
-package func writeErrorLine(_ line: String) {
-  var bytes = Array(line.utf8)
-  bytes.append(UInt8(ascii: "\n"))
+package func writeErrorLine(_ line: String) { writeErrorText(line + "\n") }
+
+/// A person reads standard error.
+package func errorsGoToATerminal() -> Bool { isatty(2) == 1 }
+
+/// Writes to standard error.
+package func writeErrorText(_ text: String) {
+  let bytes = Array(text.utf8)
   // A standard error that cannot be written leaves nobody to tell.
   try? writeAll(bytes.span, to: 2)
 }

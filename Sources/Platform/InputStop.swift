@@ -23,15 +23,21 @@ package final class InputStop: Sendable {
     _ = write(writer, &byte, 1)
   }
 
-  package var isStopped: Bool { isReadable(reader, orElse: nil) }
+  package var isStopped: Bool { isStopped(within: 0) }
+
+  /// Whether the input is stopped, or will be in so many milliseconds.
+  package func isStopped(within milliseconds: Int32) -> Bool {
+    isReadable(reader, orElse: nil, milliseconds)
+  }
 
   /// Waits until there is something to read, or the end; false when the input is stopped.
-  func allowsReading(of descriptor: Int32) -> Bool { !isReadable(reader, orElse: descriptor) }
+  func allowsReading(of descriptor: Int32) -> Bool { !isReadable(reader, orElse: descriptor, -1) }
 
-  /// Whether the first can be read; waits for that or for the other, if there is one.
-  private func isReadable(_ first: Int32, orElse second: Int32?) -> Bool {
+  /// Whether the first can be read; waits for that or for the other, if there is one, but not longer
+  /// than so many milliseconds.
+  private func isReadable(_ first: Int32, orElse second: Int32?, _ milliseconds: Int32) -> Bool {
     var polled = [first, second ?? -1].map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
-    while poll(&polled, nfds_t(polled.count), second == nil ? 0 : -1) < 0, errno == EINTR {}
+    while poll(&polled, nfds_t(polled.count), milliseconds) < 0, errno == EINTR {}
     return polled[0].revents != 0
   }
 }

@@ -9,6 +9,8 @@ struct Arguments {
   /// The value of `-o`.
   var output: String?
   var wantsHelp = false
+  /// `--quiet`: no progress.
+  var isQuiet = false
 
   /// Throws what is wrong with the form, and names that `table` does not have; what the values mean
   /// is not looked at.
@@ -22,6 +24,8 @@ struct Arguments {
         onlyOperands = true
       } else if word == "-h" || word == "--help" {
         wantsHelp = true
+      } else if word == "-q" || word == "--quiet" {
+        isQuiet = true
       } else if word == "-o" || word == "--output" {
         guard let path = rest.popFirst() else {
           throw CommandError.usage("\(word) needs a file name.")

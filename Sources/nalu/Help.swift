@@ -42,6 +42,7 @@ enum Help {
         "--\(parameter.name)", parameter.help, parameter.expectation, parameter.defaultText)
     }
     lines += entry("-o FILE", "Where the result goes.", "a file name", "standard output")
+    lines.append("  \(pad("-q, --quiet", to: 22)) No progress on the terminal.")
     return lines.joined(separator: "\n")
   }
 

@@ -42,9 +42,16 @@ struct MediaCommand {
       // A recording ends, and is worth keeping; work on a file is given up.
       endsInput: endpoint.name == "encode" && input.remainingSize == nil,
       leftover: output.temporaryName)
+    // A result on the terminal would run into the line.
+    let progress = ProgressLine(
+      endpoint.name, size: input.remainingSize,
+      isShown: !output.isTerminal && !arguments.isQuiet)
     let reader = BlockReader(input, until: interruption.stop)
     do throws(CommandError) {
-      let answer = try pump(reader, path, through: &operation, to: output, interruption.stop)
+      defer { progress.clear() }
+      let answer = try pump(
+        reader, path, through: &operation, to: output, interruption.stop, progress)
+      progress.clear()
       for line in remarks(on: answer) { writeErrorLine("nalu: \(line)") }
     } catch {
       output.discard()
@@ -112,10 +119,13 @@ struct MediaCommand {
 
   private func pump(
     _ input: BlockReader, _ path: String, through operation: inout any Operation & ~Copyable,
-    to output: borrowing OutputFile, _ stop: InputStop?
+    to output: borrowing OutputFile, _ stop: InputStop?, _ progress: ProgressLine
   ) throws(CommandError) -> Answer {
     var result = Output()
+    var bytesRead = 0
     var isEnded = false
+    /// The last block is not full.
+    var endsEarly = false
     var step = Step.needsInput
     var spare: Block?
     while step != .finished {
@@ -123,13 +133,16 @@ struct MediaCommand {
       if step == .needsInput, !isEnded {
         let filled = try next(operation.blockSize, spare.take(), from: input, path)
         isEnded = !filled.isFull
+        endsEarly = isEnded && filled.count > 0
+        bytesRead += filled.count
         block = filled.count > 0 ? filled : nil
       }
       let tellsEnd = step == .needsInput && block == nil
       do throws(Problem) {
         if let block { try operation.push(block) }
         if tellsEnd {
-          if stop?.isStopped == true {
+          // Ctrl-C reaches the source of a pipe too, and its end may be seen before the signal.
+          if stop?.isStopped(within: endsEarly ? 200 : 0) == true {
             try operation.endOfStoppedInput()
           } else {
             try operation.endOfInput()
@@ -140,6 +153,7 @@ struct MediaCommand {
         throw .problem(error)
       }
       if isKnownUniquelyReferenced(&block) { spare = block }
+      progress.update(bytesRead: bytesRead, counters: result.counters)
       try write(&result.bytes, to: output)
     }
     return result.answer

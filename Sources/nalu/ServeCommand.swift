@@ -11,25 +11,27 @@ enum ServeCommand {
     guard arguments.operands.isEmpty else {
       throw .usage("serve takes options only, not \(quoted(arguments.operands[0])).")
     }
-    let configuration = try readConfiguration(arguments)
-    raiseDescriptorLimit()
+    var configuration = try readConfiguration(arguments)
+    configuration.fit(descriptors: raiseDescriptorLimit())
     // Before the port opens, so that a signal right after it is not lost.
     let stop = DispatchSemaphore(value: 0)
     let watch = SignalWatch([.interrupt, .terminate]) { _ in stop.signal() }
+    let log = ErrorLog { Service.logLine("\($0) lines were left out") }
     let service: Service
     let server: Server
     do throws(StartError) {
-      service = try Service(configuration) { writeErrorLine($0) }
+      service = try Service(configuration) { log.write($0) }
       server = try service.listen()
     } catch {
       throw .server(error.message)
     }
     writeErrorLine("nalu \(Version.nalu) listens on \(configuration.address(port: server.port))")
     let reload = SignalWatch([.hangUp]) { _ in
-      for line in service.reload(server) { writeErrorLine("nalu: \(line)") }
+      for line in service.reload(server) { log.write("nalu: \(line)") }
     }
     stop.wait()
     service.shutDown(server)
+    log.flush()
     withExtendedLifetime((watch, reload)) {}
     return 0
   }

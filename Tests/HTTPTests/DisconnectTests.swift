@@ -149,24 +149,30 @@ import TestSupport
     #expect(server.openConnections == 0)
   }
 
-  @Test func goesOnWithWhatRunsWhenItNoLongerAccepts() throws {
-    let uploads = Box<Collector>()
-    let server = try Server(
-      .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { _ in }
-        uploads.put(upload)
-        return .receive(upload)
-      })
-    defer { server.stop() }
-    let client = Client(port: server.port)
-    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")
-    let upload = try #require(uploads.first())
-    server.stopAccepting()
-    #expect(!Client(port: server.port).isConnected)
-    upload.exchange?.respond(.text("still here"))
-    #expect(client.reply().text == "still here")
-    #expect(eventually { upload.outcomes == [.delivered] })
+  /// Ends as often as it is asked to, however many connections come and go at that moment.
+  @Test func stopsWhileConnectionsCome() throws {
+    for _ in 0..<20 {
+      let server = try Server(
+        .init(), handler: Service { _, exchange in .receive(Collector(exchange)) })
+      let port = server.port
+      let isOver = Box<Bool>()
+      let storm = DispatchGroup()
+      for _ in 0..<4 {
+        DispatchQueue.global().async(group: storm) {
+          while isOver.all.isEmpty {
+            let client = Client(port: port, timeout: 1)
+            guard client.isConnected else { return }
+            client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 9\r\n\r\nabc")
+          }
+        }
+      }
+      usleep(5000)
+      server.stop()
+      isOver.put(true)
+      storm.wait()
+      #expect(!Client(port: port).isConnected)
+      #expect(server.openConnections == 0)
+    }
   }
 
   /// An answer that is cut must not look like a whole one, in any framing.

@@ -41,7 +41,7 @@ import TestSupport
     #expect(reply.isComplete)
     #expect(reply.header("connection") == "close")
     #expect(client.readsToTheEnd())
-    client.hangUp()
+    client.endWriting()
     #expect(eventually { server.openConnections == 0 })
   }
 
@@ -64,7 +64,7 @@ import TestSupport
     #expect(reply.status == 422)
     #expect(reply.isComplete)
     #expect(client.readsToTheEnd())
-    client.hangUp()
+    client.endWriting()
     #expect(eventually { uploads.all.first?.outcomes == [.delivered] })
   }
 
@@ -349,7 +349,8 @@ final class Impatient: Upload {
 }
 
 extension Client {
-  /// Sends a byte now and then from another thread, until the connection breaks.
+  /// Sends a byte now and then from another thread, until the connection breaks; so the client must
+  /// not hang up.
   func drip() {
     DispatchQueue(label: "drip").async { [self] in
       while send("x") { usleep(20_000) }

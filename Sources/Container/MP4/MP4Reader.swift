@@ -21,6 +21,8 @@ package struct MP4Reader: Sendable {
   private var movieIsComplete = false
   private var hasMediaBeforeMovie = false
   private var isOutOfOrder = false
+  /// Samples of a file that is kept are not looked for before this byte.
+  private var firstKept = 0
   private var movieOffset = 0
   private var hasNotedLimit = false
 
@@ -43,16 +45,31 @@ package struct MP4Reader: Sendable {
   ) throws(Sink.Failure) {
     let base = walker.position
     var index = 0
-    while let event = walker.next(in: chunk, from: &index) { try handle(event, &sink) }
+    // Samples and boxes are told in the order of the file.
+    var consumed = 0
+    while let event = walker.next(in: chunk, from: &index) {
+      try consume(chunk, consumed..<index, base, &sink)
+      consumed = index
+      try handle(event, &sink)
+    }
+    try consume(chunk, consumed..<chunk.count, base, &sink)
+  }
+
+  private mutating func consume<Sink: ContainerSink>(
+    _ chunk: Span<UInt8>, _ range: Range<Int>, _ base: Int, _ sink: inout Sink
+  ) throws(Sink.Failure) {
     guard movieIsComplete, !isOutOfOrder else { return }
-    try consumer.consume(chunk, at: base, &queue, isRandom: false, into: &sink)
+    try consumer.consume(
+      chunk.extracting(range), at: base + range.lowerBound, &queue, isRandom: false, into: &sink)
   }
 
   /// What the caller must give back next, once the upload of `size` bytes is complete; nil when
   /// nothing is missing.
   package mutating func wanted(of size: Int) -> Range<Int>? {
-    guard isOutOfOrder else { return nil }
-    return consumer.wanted(&queue, of: size)
+    guard isOutOfOrder, let range = consumer.wanted(&queue, of: size),
+      range.lowerBound >= firstKept
+    else { return nil }
+    return range
   }
 
   /// Takes bytes that ``wanted`` asked for.
@@ -128,7 +145,10 @@ extension MP4Reader {
       file.fragmentCount += 1
       return .enter
     case (nil, "mdat"):
-      if !movieIsComplete, file.fragmentCount == 0 { hasMediaBeforeMovie = true }
+      if !movieIsComplete, file.fragmentCount == 0, !hasMediaBeforeMovie {
+        hasMediaBeforeMovie = true
+        firstKept = box.offset
+      }
       return .skip
     case ("moov", "trak"):
       guard file.tracks.count < limits.maxTracks else {
@@ -285,6 +305,7 @@ extension MP4Reader {
           at: nil))
     }
     consumer.begin(track.description?.configurations ?? [], shift: shift)
+    if !hasMediaBeforeMovie { firstKept = walker.position }
     isOutOfOrder = hasMediaBeforeMovie || !track.table.isInOrder(from: walker.position)
     nextFragmentIndex = track.table.sampleCount
     nextFragmentDTS = track.table.duration

@@ -31,8 +31,8 @@ package struct PacketIdentifier: Equatable, Sendable {
       defer { last = time }
       guard let last else { return true }
       let step = (time - last + Self.period) % Self.period
-      // References are 0.1 s apart at most; some multiplexers take longer.
-      if step <= Self.ticksPerSecond {
+      // References are 0.1 s apart at most; some multiplexers take much longer.
+      if step <= 10 * Self.ticksPerSecond {
         longestInterval = max(longestInterval, step)
         return true
       }

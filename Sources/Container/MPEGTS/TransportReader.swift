@@ -6,7 +6,9 @@ package import H264
 /// cap; without a map, the first PID that has video in PES packets is taken.
 package struct TransportReader: Sendable {
   package private(set) var packing: TransportPacketing?
-  package private(set) var statistics: [Int: PacketIdentifier] = [:]
+  private var counted: [PacketIdentifier] = []
+  /// Where each PID is counted; -1 for one that has not come.
+  private var slots = [Int](repeating: -1, count: 1 << 13)
   package private(set) var reportedPID: Int?
   /// The PID was guessed: no map says what it is.
   package private(set) var isGuessed = false
@@ -34,6 +36,7 @@ package struct TransportReader: Sendable {
 
   private static let packetBytes = 188
   private static let maxWaiting = 1 << 20
+  private static let maxWaitingPayload = 64 << 10
 
   /// `search`: finds start codes.
   package init(
@@ -45,6 +48,9 @@ package struct TransportReader: Sendable {
   }
 
   package var programs: [Program] { tables.programs }
+
+  /// What is counted of each PID, in their order.
+  package var statistics: [PacketIdentifier] { counted.sorted { $0.pid < $1.pid } }
 
   /// Goes on with the next bytes of the stream.
   package mutating func read<Sink: ContainerSink>(
@@ -207,7 +213,6 @@ package struct TransportReader: Sendable {
       }
     }
     position += chunk.count
-    try units.scan(into: &sink)
   }
 
   private mutating func loseSync<Sink: ContainerSink>(at offset: Int, _ sink: inout Sink) {
@@ -234,9 +239,13 @@ package struct TransportReader: Sendable {
     isInSync = true
     packetCount += 1
     let pid = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
-    var counts = statistics[pid] ?? PacketIdentifier(pid: pid)
+    if slots[pid] < 0 {
+      slots[pid] = counted.count
+      counted.append(PacketIdentifier(pid: pid))
+    }
+    var counts = counted[slots[pid]]
     counts.packets += 1
-    defer { statistics[pid] = counts }
+    defer { counted[slots[pid]] = counts }
     let hasAdaptation = packet[3] & 0x20 != 0 && packet[4] > 0
     let flags = hasAdaptation ? packet[5] : 0
     if packet[1] & 0x80 != 0 {
@@ -278,6 +287,8 @@ package struct TransportReader: Sendable {
       if reportedPID == nil { reportedPID = Self.firstH264(tables) }
     } else if pid == reportedPID {
       if startsUnit { counts.units += 1 }
+      // Where the upload is cut must make no difference to the order of what is told.
+      if startsUnit || units.waitingBytes > Self.maxWaitingPayload { try units.scan(into: &sink) }
       readPES(content, at: offset + first, startsUnit: startsUnit, &sink)
     } else if startsUnit, content.count >= 4, content[0] == 0, content[1] == 0, content[2] == 1 {
       counts.units += 1
@@ -380,7 +391,8 @@ package struct TransportReader: Sendable {
 
   private func describe(_ track: inout ContainerTrack) {
     track.timeBase = Fraction(1, 90_000)
-    track.sampleCount = statistics[track.id]?.units ?? 0
+    let slot = slots[track.id]
+    track.sampleCount = slot < 0 ? 0 : counted[slot].units
     track.isReported = track.id == reportedPID
     if track.isReported, let firstTime, let lastTime { track.duration = lastTime - firstTime }
   }

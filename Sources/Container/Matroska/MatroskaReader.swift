@@ -58,7 +58,6 @@ package struct MatroskaReader: Sendable {
         sink.note(ContainerFinding(.error, .damaged, message, at: offset))
       }
     }
-    if file.packing.isByteStream { try byteStream.scan(into: &sink) }
   }
 
   /// The file is over.
@@ -243,7 +242,8 @@ package struct MatroskaReader: Sendable {
       sample.pts = time.addingClamped(frame.multipliedClamped(defaultDuration))
     }
     sample.duration = defaultDuration
-    if !isInGroup { sample.isSync = header.isKeyframe }
+    // What follows the first frame of a keyframe's block is often none.
+    if !isInGroup, frame == 0 || !header.isKeyframe { sample.isSync = header.isKeyframe }
     groupHasFrame = true
     sink.take(sample)
     let lost = file.packing.header
@@ -265,6 +265,7 @@ package struct MatroskaReader: Sendable {
         let part = piece.extracting(index..<index + taken)
         if file.packing.isByteStream {
           byteStream.append(part, at: offset + index)
+          try byteStream.scan(into: &sink)
         } else {
           try units.read(part, at: offset + index, into: &sink)
         }

@@ -9,7 +9,6 @@ final class Daemon {
   private let log: LogContext
   private let logger: UnsafeMutablePointer<nalu_http_logger>
   private let handle: OpaquePointer
-  private var isAccepting = true
 
   init(_ core: ServerCore) throws(ServerError) {
     let configuration = core.configuration
@@ -69,14 +68,10 @@ final class Daemon {
     return options
   }
 
-  /// Refuses new connections; those that exist go on.
-  func stopAccepting() {
-    guard isAccepting else { return }
-    isAccepting = false
-    Sockets.close(MHD_quiesce_daemon(handle))
-  }
-
-  /// Ends everything. No connection may be suspended, nor be about to be.
+  /// Refuses new connections and ends everything. No connection may be suspended, nor be about to be.
+  ///
+  /// `MHD_quiesce_daemon` first would be one way to end, but in version 0.9.75 it aborts the process
+  /// when an I/O thread happens to take the listening socket out of its epoll set at the same time.
   func stop() {
     MHD_stop_daemon(handle)
     logger.deallocate()

@@ -34,22 +34,14 @@ package final class Server {
     core.certificate = try LoadedCertificate(certificate)
   }
 
-  /// Refuses new connections; those that exist go on.
-  package func stopAccepting() {
-    isStopped.withLock { isStopped in
-      if !isStopped { daemon.stopAccepting() }
-    }
-  }
-
   /// Ends what still runs, with the outcome `.stopped`, and stops. Waits for the I/O threads, so
   /// it must not be called on one, nor under a lock that a callback takes.
   package func stop() {
     isStopped.withLock { isStopped in
       guard !isStopped else { return }
       isStopped = true
-      daemon.stopAccepting()
-      // A connection that was cut is not suspended again: none sleeps when the daemon stops, which
-      // libmicrohttpd would not survive.
+      // A connection that was cut, or comes after, is not suspended again: none sleeps when the daemon
+      // stops, which libmicrohttpd would not survive.
       core.cutAll()
       daemon.stop()
       sweep.stop()

@@ -126,7 +126,7 @@ private struct SoundTrack: Sendable {
     header = found.header
     source = found.track.timeBase
     isContinuous = found.sampleRate != nil
-    timeBase = found.sampleRate.map { Rational(1, $0) } ?? source
+    timeBase = found.sampleRate.map { Rational(1, $0) } ?? found.track.timeBase
   }
 
   mutating func take(

@@ -1,6 +1,15 @@
 internal import Codec
 internal import H264
 
+extension FrameTiming {
+  /// Not all frames are shown at once, as some muxer says.
+  var isPlausible: Bool {
+    guard starts.count > 1, let first = starts.first, let last = starts.last else { return true }
+    let seconds = Double(last - first) * timeBase.doubleValue
+    return seconds >= Double(starts.count - 1) / Double(SampleTimeline.highestRate)
+  }
+}
+
 /// When each frame of a scanned stream is decoded and shown, for a container that wants to know.
 ///
 /// A frame is shown at its place in output order, and decoded at its place in decoding order; the

@@ -147,9 +147,9 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard packetsLooked < Self.lookedPackets else { return }
     packetsLooked += 1
     if !packet.isHidden, let time = packet.presentationTime {
-      // What lies before the beginning of a movie is not presented, the priming of sound for one.
-      let passed = Double(time) * timeBase.doubleValue
-      let seconds = format == .mp4 ? max(0, passed) : passed
+      // Sound before 0 is what a decoder needs to get going, and is not heard.
+      let exact = Double(time) * timeBase.doubleValue
+      let seconds = kind == .h264 ? exact : max(0, exact)
       earliest = min(earliest ?? seconds, seconds)
     }
     if packetsLooked >= Self.lookedPackets {

@@ -15,7 +15,7 @@ extension MediaEndpoint {
       var settings = InspectSettings(values)
       settings.lengthPrefix = try LengthPrefixSettings(values)
       settings.maxNALUnits = context.limits.maxNALUnits
-      settings.containerLimits.maxTableBytes = context.limits.maxSampleTables
+      settings.containerLimits.maxTableBytes = Limits.sampleTables
       return InspectOperation(settings, spoolDirectory: context.spoolDirectory)
     })
 }

@@ -20,7 +20,10 @@ struct JobLog {
     writer.member("operation", operation)
     writer.key("parameters")
     writer.beginObject()
-    for (name, value) in request.query { writer.member(name, String(value.prefix(128))) }
+    for (name, value) in request.query {
+      writer.key(escaping: String(name.prefix(128)))
+      writer.value(String(value.prefix(128)))
+    }
     writer.endObject()
     writer.member("bytes_in", report.bytesIn)
     writer.member("bytes_out", report.bytesOut)

@@ -76,7 +76,7 @@ package struct OpenAPIDocument {
     lines.add(
       5, "description: \(quoted: endpoint.summary)", "content:",
       "  \(endpoint.contentType):",
-      "    schema: {type: \(endpoint.contentType == "application/json" ? "object" : "string")}")
+      "    schema: {type: \(endpoint.contentType.hasPrefix("text/") ? "string" : "object")}")
     if !endpoint.isOpen { addProblem("\"400\"", "unknown-parameter", to: &lines) }
     if endpoint.path == "/readyz" { addProblem("\"503\"", "draining, queue-full", to: &lines) }
     addProblem("default", "malformed-request, unauthorized", to: &lines)

@@ -8,7 +8,7 @@ extension DecodeUnitReader {
   ) {
     let isForDecoder = DecodeUnits.areForDecoder(unitHeader.type.rawValue)
     var placement = tracker.place(unitHeader.type, slice)
-    if let slice, placement == .opens, isOpen, slice.firstMb > lastFirstMb {
+    if judge.isForDecoder, let slice, placement == .opens, isOpen, slice.firstMb > lastFirstMb {
       // Two pictures of which the second goes on where the first ended: one, with a damaged
       // header. libavcodec conceals that best when it gets them together.
       placement = .joins

@@ -33,10 +33,12 @@ extension DecodeUnitReader {
       let set = try PictureParameterSet(parsing: &bits) {
         known.chromaFormatIDC(ofSequenceParameterSet: $0)
       }
-      note(unit, bytes, id: set.id)
-      parameterSets.store(set)
-      return InputRecognition.evidence(
+      let evidence = InputRecognition.evidence(
         of: set, bits.issues, payloadBytes: payload.count, in: known)
+      note(unit, bytes, id: set.id)
+      // Not before the last use of `known`, or all sets would be copied.
+      parameterSets.store(set)
+      return evidence
     } catch {
       return .none
     }

@@ -23,31 +23,36 @@ struct InspectInput: Sendable {
     limits = settings.containerLimits
   }
 
-  /// Reads the next bytes of the upload.
-  mutating func read(_ chunk: Span<UInt8>, into report: inout StreamReport) throws(Problem) {
-    size += chunk.count
-    if isDecided {
-      try scan(chunk, &report)
-    } else if head.isEmpty, chunk.count >= Self.headBytes {
+  /// Reads the next bytes of the upload from `position` on, 0 at first, unless there is much of the
+  /// report to hand on; true when all are read.
+  mutating func read(
+    _ chunk: Span<UInt8>, from position: inout Int, into report: inout StreamReport
+  ) throws(Problem) -> Bool {
+    if position == 0 { size += chunk.count }
+    if isDecided { return try scan(chunk, from: &position, &report) }
+    if head.isEmpty, chunk.count >= Self.headBytes {
       try decide(chunk, &report)
-      try scan(chunk, &report)
-    } else {
-      head.append(copying: chunk)
-      if head.count >= Self.headBytes { try readHead(&report) }
+      return try scan(chunk, from: &position, &report)
     }
+    head.append(copying: chunk)
+    if head.count >= Self.headBytes { try readHead(&report) }
+    return true
   }
 
   private mutating func readHead(_ report: inout StreamReport) throws(Problem) {
     let bytes = head
     head = []
     try decide(bytes.span, &report)
-    try scan(bytes.span, &report)
+    var position = 0
+    while try !scan(bytes.span, from: &position, &report) {}
   }
 
   private mutating func decide(
     _ head: Span<UInt8>, _ report: inout StreamReport
   ) throws(Problem) {
     isDecided = true
+    // Not more of it where a block has more: the blocks must make no difference.
+    let head = head.extracting(0..<min(head.count, Self.headBytes))
     let format = MediaFormat(head: head)
     try lengthPrefix.check(format)
     if lengthPrefix.isGiven || format == .avcc {
@@ -65,18 +70,23 @@ struct InspectInput: Sendable {
   }
 
   private mutating func scan(
-    _ chunk: Span<UInt8>, _ report: inout StreamReport
-  ) throws(Problem) {
+    _ chunk: Span<UInt8>, from position: inout Int, _ report: inout StreamReport
+  ) throws(Problem) -> Bool {
     guard reader == nil else {
       try reader?.read(chunk, into: &report)
       if reader?.hasH264 == true { report.recognition.accept() }
-      return
+      return true
     }
-    var position = 0
     while let unit = scanner.next(in: chunk, from: &position) {
       try add(unit, in: chunk, &report)
+      if report.form.pendingCount > Self.enough, report.recognition.isRecognised { return false }
     }
+    position = 0
+    return true
   }
+
+  /// Bytes of a report after which a step ends: tiny NAL units make hundreds of times as many.
+  private static let enough = 1 << 20
 
   private mutating func add(
     _ unit: NALUnitExtent, in chunk: Span<UInt8>, _ report: inout StreamReport

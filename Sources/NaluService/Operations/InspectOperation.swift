@@ -8,6 +8,8 @@ package struct InspectOperation: ~Copyable, Operation {
   private var input: InspectInput
   private var report: StreamReport
   private var block: Block?
+  /// The index in the block to go on from.
+  private var position = 0
   private var isEnded = false
   private var tail: ReportTail?
   private var hasAnnounced = false
@@ -43,10 +45,11 @@ package struct InspectOperation: ~Copyable, Operation {
       output.answer.contentType = report.form.contentType
       output.answer.start = .whenReady
     }
-    if let scanned = block.take() {
-      try scan(scanned.span)
+    if let scanned = block {
+      let isDone = try scan(scanned.span)
+      if isDone { block = nil }
       try takePending(into: &output)
-      return isEnded ? .again : .needsInput
+      return isEnded || !isDone ? .again : .needsInput
     }
     guard isEnded else { return .needsInput }
     guard var rest = tail else {
@@ -61,12 +64,14 @@ package struct InspectOperation: ~Copyable, Operation {
     return isMore ? .again : .finished
   }
 
-  private mutating func scan(_ chunk: Span<UInt8>) throws(Problem) {
+  /// Reads the rest of a block; true when that is done.
+  private mutating func scan(_ chunk: Span<UInt8>) throws(Problem) -> Bool {
     let start = input.size
-    try input.read(chunk, into: &report)
-    guard input.needsWholeUpload else { return }
+    guard try input.read(chunk, from: &position, into: &report) else { return false }
+    guard input.needsWholeUpload else { return true }
     if spoolStart == nil { spoolStart = start }
     try spool.append(chunk)
+    return true
   }
 
   /// More of a report than this does not wait for the input to be recognised.

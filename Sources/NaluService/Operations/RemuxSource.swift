@@ -34,8 +34,11 @@ struct RemuxSource: Sendable {
       throw .conflict("fps", "The container says when frames are shown; leave fps out.")
     }
     let timeline =
-      index.timing.map { SampleTimeline(index, $0) }
-      ?? SampleTimeline(index, frameRate: settings.frameRate)
+      if let timing = index.timing, timing.isPlausible {
+        SampleTimeline(index, timing)
+      } else {
+        SampleTimeline(index, frameRate: settings.frameRate)
+      }
     var store = ParameterSetStore()
     let units = DecodeAccessUnits(index: index)
     for set in index.parameterSets { store.add(try units.read(set, stream), keepsFirst: true) }

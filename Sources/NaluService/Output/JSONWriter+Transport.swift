@@ -16,7 +16,7 @@ extension JSONWriter {
     endArray()
     key("pids")
     beginArray()
-    for (_, pid) in reader.statistics.sorted(by: { $0.key < $1.key }) {
+    for pid in reader.statistics {
       beginObject()
       members(pid)
       endObject()

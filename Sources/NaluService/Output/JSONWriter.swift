@@ -47,6 +47,14 @@ package struct JSONWriter: Sendable {
     needsComma = true
   }
 
+  /// A name that somebody else has chosen.
+  package mutating func key(escaping name: String) {
+    value(name)
+    bytes.append(UInt8(ascii: ":"))
+    needsComma = false
+  }
+
+  /// A name of ours, of letters that need no escape.
   package mutating func key(_ name: String) {
     let comma = needsComma
     needsComma = false

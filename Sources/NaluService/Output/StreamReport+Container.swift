@@ -99,6 +99,12 @@ extension StreamReport: ContainerSink {
 
   mutating func take(_ unit: ContainedUnit, _ bytes: Span<UInt8>) throws(Problem) {
     streamBytes = unit.extent.end
+    if unit.trailingZeros > 0 {
+      note(
+        .warning, .trailingData,
+        "The length of the unit includes \(unit.trailingZeros) zero bytes behind its end.",
+        UnitPlace(index: totals.units, offset: unit.offset))
+    }
     try add(unit.extent, bytes, contained: unit)
   }
 
@@ -113,13 +119,14 @@ extension StreamReport: ContainerSink {
     guard settings.include.contains(.container) else { return }
     switch settings.format {
     case .ndjson:
-      if isListed(entry) { form.line(entry.kind) { $0.members(entry, inLine: true) } }
+      form.line(entry.kind) { $0.members(entry, inLine: true) }
     case .json:
       if isListed(entry) { container.entries.append(entry) }
     case .csv: break
     }
   }
 
+  /// A document keeps it until its end.
   private func isListed(_ entry: ContainerEntry) -> Bool {
     if case .tag = entry { return container.entryCount <= settings.maxNALUnits }
     return container.entryCount <= ContainerProgress.maxEntries

@@ -80,9 +80,10 @@ extension StreamReport {
         let set = try PictureParameterSet(parsing: &reader) {
           known.chromaFormatIDC(ofSequenceParameterSet: $0)
         }
-        sets.store(set)
         let evidence = InputRecognition.evidence(
           of: set, reader.issues, payloadBytes: payload.bytes.count, in: known)
+        // Not before the last use of `known`, or all sets would be copied.
+        sets.store(set)
         result = (set.id, evidence)
       case .subsetSPS:
         let set = try SubsetSequenceParameterSet(parsing: &reader)

@@ -61,11 +61,16 @@ struct ContainerFilm {
   /// An AVCDecoderConfigurationRecord.
   func record(lengthSize: Int = 4, sps others: [[UInt8]]? = nil) -> [UInt8] {
     let sets = others ?? [sps]
-    var bytes: [UInt8] = [1]
-    bytes += sps[1...3]
-    bytes += [0xFC | UInt8(lengthSize - 1), 0xE0 | UInt8(sets.count)]
-    for set in sets { bytes += bigEndian(set.count, 2) + set }
-    return bytes + [1] + bigEndian(pps.count, 2) + pps
+    var record: [UInt8] = [1, sps[1], sps[2], sps[3]]
+    record.append(0xFC | UInt8(lengthSize - 1))
+    record.append(0xE0 | UInt8(sets.count))
+    for set in sets {
+      record += bigEndian(set.count, 2)
+      record += set
+    }
+    record.append(1)
+    record += bigEndian(pps.count, 2)
+    return record + pps
   }
 
   /// A picture as length-prefixed NAL units.

@@ -63,8 +63,8 @@ import Testing
 
   private static let clockJump: [UInt8] = {
     var film = ContainerFilm.small
-    film.pictures[3].decoding = 100
-    film.pictures[4].decoding = 101
+    film.pictures[3].decoding = 1000
+    film.pictures[4].decoding = 1001
     return TransportBuilder(film: film).file
   }()
 
@@ -94,7 +94,7 @@ import Testing
   }()
 
   static let damages: [Damage] = [
-    Damage("container-damaged", replacing("minf", at: -8, with: [9], in: MP4Builder().file)),
+    Damage("container-damaged", replacing("stss", at: -8, with: [9], in: MP4Builder().file)),
     Damage("container-damaged", FLVBuilder(sizeError: 1).file),
     Damage("container-truncated", Array(MP4Builder().file.dropLast(10))),
     Damage("container-truncated", Array(FLVBuilder().file.dropLast(10))),
@@ -128,6 +128,30 @@ import Testing
     #expect(json["summary"]?["frame_count"]?.int ?? 0 >= 0)
   }
 
+  @Test(
+    arguments: [[0, 0, 1], [0, 0, 0], [0, 0, 2], [0, 0, 3, 4]] as [[UInt8]], [1, 2, 3, 5, 4096])
+  func whatEmulationPreventionRulesOutIsFoundBehindLengths(bytes: [UInt8], blockSize: Int) throws {
+    var builder = MP4Builder()
+    builder.film.pictures[1].units[0] += bytes + [0x55]
+    let last = builder.film.pictures[1].units[0].count - 2
+    let settings = InspectSettings()
+    let json = try document(inspect(builder.file, settings, blockSize: blockSize))
+    let found = try #require(json["findings"]?.items.first)
+    #expect(found["code"]?.text == "emulation-prevention-violation")
+    #expect(found["bit"]?.int == 8 * last)
+    builder.film.pictures[1].units[0] += [0, 0, 3, 1, 0, 0, 3]
+    #expect(try report(builder.file)["findings"]?.items.count == 1)
+  }
+
+  @Test(arguments: [1, 2, 3, 5, 4096])
+  func zeroBytesBehindAUnitAreFound(blockSize: Int) throws {
+    var builder = MP4Builder()
+    builder.film.pictures[1].units[0] += [0, 0, 0, 0, 0]
+    let json = try document(inspect(builder.file, InspectSettings(), blockSize: blockSize))
+    #expect(json["findings"]?.items.map { $0["code"]?.text } == ["trailing-data"])
+    #expect(json["findings"]?.items.first?["message"]?.text?.contains(" 5 zero bytes") == true)
+  }
+
   @Test func samplesThatOverlapAreReadNoMoreThanOnce() throws {
     // Every chunk has the same offset, so the samples lie over each other.
     var builder = MP4Builder()
@@ -136,8 +160,8 @@ import Testing
     let first = file.count - builder.samples.reduce(0) { $0 + $1.count }
     let overlapping = Self.replacing(
       "stco", at: 8, with: (0..<5).flatMap { _ in bigEndian(first, 4) }, in: file)
-    let json = try report(overlapping)
-    #expect(json["nal_units"]?.items.count ?? 0 <= 5)
+    let units = try #require(try report(overlapping)["nal_units"]).items
+    #expect(units.compactMap { $0["size"]?.int }.reduce(0, +) <= file.count)
   }
 
   @Test(
@@ -153,18 +177,27 @@ import Testing
     #expect(problem?.detail.contains("without an H.264 track") == true)
   }
 
-  @Test func absurdSizesCostNothing() throws {
-    let sizes = MP4Builder.full("stsz", bigEndian(1, 4) + bigEndian(0xFFFF_FFFF, 4))
-    for type in ["stsz", "stts", "ctts", "stsc", "stco", "stss"] {
-      let file = Self.replacing(
-        type, at: type == "stsz" ? 8 : 4, with: [0xFF, 0xFF, 0xFF, 0xFF], in: MP4Builder().file)
-      _ = try report(file)
+  private static let absurdities: [Damage] = {
+    let all: [UInt8] = [0xFF, 0xFF, 0xFF, 0xFF]
+    let tables = ["stsz", "stts", "ctts", "stsc", "stco", "stss"].map { type in
+      Damage(
+        "container-damaged",
+        replacing(type, at: type == "stsz" ? 8 : 4, with: all, in: MP4Builder().file))
     }
-    _ = try report(
-      Self.replacing("stsz", at: 4, with: Array(sizes[12..<20]), in: MP4Builder().file))
+    // Four thousand million samples of a byte; samples of no bytes without an end.
+    let bytes = replacing("stsz", at: 4, with: [0, 0, 0, 1] + all, in: MP4Builder().file)
     let endless = MP4Builder.full("trun", bigEndian(0x7FFF_FFFF, 4))
     let header = MP4Builder.full("tfhd", flags: 0x20000, bigEndian(1, 4))
     let fragment = MP4Builder.box("moof", MP4Builder.box("traf", header + endless))
-    _ = try report(MP4Builder().fragmented + fragment)
+    return tables + [
+      Damage("nal-length-exceeds-sample", bytes),
+      Damage("container-damaged", MP4Builder().fragmented + fragment),
+    ]
+  }()
+
+  @Test(arguments: absurdities)
+  func absurdCountsAreFoundAndCostNothing(damage: Damage) throws {
+    let codes = try report(damage.file)["findings"]?.items.compactMap { $0["code"]?.text } ?? []
+    #expect(codes.contains(damage.code), "\(codes)")
   }
 }

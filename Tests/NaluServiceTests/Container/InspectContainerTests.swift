@@ -110,7 +110,7 @@ import Testing
 
   @Test(arguments: cases, [1, 7, 64])
   func whereTheUploadIsCutMakesNoDifference(input: Case, blockSize: Int) throws {
-    for format in [InspectSettings.Format.json, .csv] {
+    for format in InspectSettings.Format.allCases {
       var settings = InspectSettings()
       settings.format = format
       settings.include.insert(.sliceHeaders)
@@ -121,7 +121,7 @@ import Testing
 
   @Test(arguments: cases)
   func aCutAnywhereIsAProblemOrAReport(input: Case) throws {
-    for length in stride(from: 8, to: input.file.count, by: 5) {
+    for length in stride(from: 8, to: input.file.count, by: max(5, input.file.count / 150)) {
       do {
         let json = try report(Array(input.file[..<length]))
         #expect(json["source"]?["size"]?.int == length)

@@ -11,7 +11,7 @@ struct MP4Builder {
   /// media_time of an edit list of one edit.
   var mediaTime: Int?
   var matrix = [0x10000, 0, 0, 0, 0x10000, 0, 0, 0, 0x4000_0000]
-  /// What is put before the track, and behind the movie.
+  /// What is put behind the track.
   var otherTracks: [UInt8] = []
   var sampleSizes: [Int]?
   var recordSPS: [[UInt8]]?
@@ -53,7 +53,7 @@ struct MP4Builder {
       "mvex", Self.full("trex", [1, 1, Self.ticks, 0, 0x10000].flatMap { bigEndian($0, 4) }))
     return Self.box(
       "moov",
-      header + otherTracks + track(mediaStart, isFragmented: isFragmented)
+      header + track(mediaStart, isFragmented: isFragmented) + otherTracks
         + (isFragmented ? extends : []))
   }
 

@@ -159,6 +159,18 @@ func remux(
     #expect(problem?.code == .conflictingParameters)
   }
 
+  /// What cannot be decoded here can be moved all the same.
+  @Test func picturesWithTheirSlicesInAnyOrderStayApart() throws {
+    var stream = PCMStream(profile: 66)
+    stream.widthInMbs = 2
+    let pictures = (0..<3).flatMap { number in
+      stream.picture(.idr(id: number % 2), firstMbs: [1, 0]) { _, _, _ in 100 }
+    }
+    let result = try remux("format=mp4&fps=25", stream.parameterSets + pictures)
+    #expect(result.header("Nalu-Frames-Out") == "3")
+    #expect(throws: Problem.self) { try decode(stream.parameterSets + pictures) }
+  }
+
   @Test func formatIsRequired() {
     let problem = #expect(throws: Problem.self) { try remux("audio=copy", [0, 0, 1]) }
     #expect(problem?.code == .missingParameter)

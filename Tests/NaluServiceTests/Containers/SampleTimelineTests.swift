@@ -66,6 +66,12 @@ import Testing
     #expect(timeline.frameRate == nil)
   }
 
+  @Test(arguments: [([0, 1, 2], false), ([0, 90, 180], true), ([7], true), ([0, 3000], true)])
+  func timesThatAreAllTheSameAreNotBelieved(starts: [Int], isPlausible: Bool) {
+    let timing = FrameTiming(timeBase: Rational(1, 90000), starts: starts, lastDuration: 1)
+    #expect(timing.isPlausible == isPlausible)
+  }
+
   @Test func framesThatAreNotShownComeBeforeTheOthers() {
     var stream = index([0, 1, 2, 3])
     stream.entries[0].flags = .hidden

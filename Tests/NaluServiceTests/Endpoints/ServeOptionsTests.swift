@@ -55,6 +55,24 @@ import Testing
     #expect(configuration.address(port: 443) == "https://\(written):443")
   }
 
+  @Test(
+    arguments: [(1024, 768), (1_000_000, 4096), (0, 1)])
+  func connectionsLeaveDescriptorsForFiles(descriptors: Int, connections: Int) {
+    var configuration = Configuration(processors: 2)
+    configuration.fit(descriptors: descriptors)
+    #expect(configuration.http.connectionLimit == connections)
+  }
+
+  @Test(arguments: ["Deploy/compose.yaml", "Deploy/kubernetes.yaml", "Dockerfile"])
+  func deploymentFilesNameOptionsThatThereAre(file: String) throws {
+    let root = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+    let text = try readTextFile("/\(root)/\(file)", limit: 1 << 20)
+    let variables = Set(ServeOptions.all.map { ServeOptions.variable(of: $0.name) })
+    let words = text.split { !($0.isUppercase || $0 == "_") }.filter { $0.hasPrefix("NALU_") }
+    #expect(!words.isEmpty)
+    for word in words { #expect(variables.contains(String(word)), "\(word) in \(file)") }
+  }
+
   @Test func aCertificateNeedsItsKey() throws {
     let values = try ParameterValues([("tls-cert", "cert.pem")], table: ServeOptions.all)
     #expect(throws: Problem.self) { try Configuration(values) }

@@ -1,4 +1,5 @@
 import H264
+import Platform
 import Testing
 
 @testable import NaluService
@@ -72,5 +73,32 @@ import Testing
     #expect(findings.map { $0["severity"]?.text } == ["warning", "error"])
     let header = try #require(json["nal_units"]?.items.last?["slice_header"])
     #expect(header["ref_pic_list_modification"]?["modifications_l0"]?.items.count == 33)
+  }
+
+  @Test func aStepEndsWhenThereIsMuchToHandOn() throws {
+    let stream = StreamBuilder.stream { stream in
+      stream.add(2, frameNum: 0, lsb: 0, idr: true)
+      for _ in 0..<20_000 { stream.raw([0, 0, 1, 0x0C, 0x80]) }
+    }
+    var settings = InspectSettings()
+    settings.format = .ndjson
+    var operation = InspectOperation(settings, spoolDirectory: .test)
+    let block = Block(capacity: stream.count)
+    block.append(stream.span)
+    try operation.push(block)
+    var whole: [UInt8] = []
+    var steps = 0
+    var output = Output()
+    while try operation.step(into: &output) == .again {
+      #expect(output.bytes.count < 1_100_000)
+      whole += output.bytes
+      output.bytes.removeAll()
+      steps += 1
+    }
+    #expect(steps > 2)
+    try operation.endOfInput()
+    repeat { steps += 1 } while try operation.step(into: &output) != .finished
+    whole += output.bytes
+    #expect(try inspect(stream, settings, blockSize: 1000) == whole)
   }
 }

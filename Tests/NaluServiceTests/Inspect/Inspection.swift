@@ -1,55 +1,6 @@
-import FoundationEssentials
 import NaluService
 import Platform
 import Testing
-
-/// A JSON value that tests can look into.
-enum JSON: Decodable, Equatable {
-  case null
-  case bool(Bool)
-  case number(Double)
-  case string(String)
-  case array([JSON])
-  case object([String: JSON])
-
-  init(from decoder: any Decoder) throws {
-    let value = try decoder.singleValueContainer()
-    if value.decodeNil() {
-      self = .null
-    } else if let flag = try? value.decode(Bool.self) {
-      self = .bool(flag)
-    } else if let number = try? value.decode(Double.self) {
-      self = .number(number)
-    } else if let text = try? value.decode(String.self) {
-      self = .string(text)
-    } else if let items = try? value.decode([JSON].self) {
-      self = .array(items)
-    } else {
-      self = .object(try value.decode([String: JSON].self))
-    }
-  }
-
-  /// The member of that name; nil when there is none.
-  subscript(name: String) -> JSON? {
-    if case .object(let members) = self { members[name] } else { nil }
-  }
-
-  var items: [JSON] {
-    if case .array(let items) = self { items } else { [] }
-  }
-
-  var int: Int? {
-    if case .number(let number) = self { Int(exactly: number) } else { nil }
-  }
-
-  var text: String? {
-    if case .string(let text) = self { text } else { nil }
-  }
-
-  var bool: Bool? {
-    if case .bool(let flag) = self { flag } else { nil }
-  }
-}
 
 /// Runs an inspection as a job does, with blocks of `blockSize` bytes.
 func inspect(
@@ -83,7 +34,12 @@ func report(
 ) throws -> JSON {
   var settings = InspectSettings()
   change(&settings)
-  return try JSONDecoder().decode(JSON.self, from: Data(inspect(stream, settings)))
+  return try document(inspect(stream, settings))
+}
+
+/// What the bytes of a `json` report say.
+func document(_ bytes: [UInt8]) throws -> JSON {
+  try JSON(parsing: bytes[...])
 }
 
 /// The objects of the `ndjson` report.
@@ -94,7 +50,7 @@ func lines(
   settings.format = .ndjson
   change(&settings)
   return try inspect(stream, settings).split(separator: UInt8(ascii: "\n")).map {
-    try JSONDecoder().decode(JSON.self, from: Data($0))
+    try JSON(parsing: $0)
   }
 }
 

@@ -12,12 +12,13 @@ struct JobHarness {
 
   init(
     workers: Int = 2, jobs: Int = 8, queue: Int = 8, maxSpool: Int = 1 << 30,
+    memory: Int = 1 << 30,
     limits: Limits = .init()
   ) {
     self.limits = limits
     workQueue = WorkQueue(workers: workers)
     admission = Admission(slots: jobs, queueLimit: queue)
-    spoolDirectory = SpoolDirectory(path: "/tmp", capacity: maxSpool)
+    spoolDirectory = SpoolDirectory(path: "/tmp", capacity: maxSpool, memory: memory)
   }
 
   func start(_ operation: consuming any Operation & ~Copyable) -> (job: Job, client: JobClient) {

@@ -11,7 +11,7 @@ import TestSupport
     ("GET", "/inspect", nil, 405, "method-not-allowed"),
     ("PUT", "/decode", [1], 405, "method-not-allowed"),
     ("DELETE", "/healthz", nil, 405, "method-not-allowed"),
-    ("GET", "/healthz?verbose=1", nil, 400, "unknown-parameter"),
+    ("GET", "/version?verbose=1", nil, 400, "unknown-parameter"),
     ("POST", "/encode?width=16&height=16&framerate=25", [1], 400, "unknown-parameter"),
     ("POST", "/encode?width=16&height=16&fps=fast", [1], 400, "invalid-parameter"),
     ("POST", "/encode?width=16&width=16&height=16", [1], 400, "invalid-parameter"),

@@ -80,10 +80,11 @@ import TestSupport
     #expect(reply.string("code") == "upload-stalled")
     #expect(reply.header("Server-Timing") != nil)
     let id = try #require(reply.header("Nalu-Job-Id"))
-    while running.log.isEmpty { usleepShortly() }
-    let line = try #require(running.log.first)
+    #expect(running.becomesIdle())
+    while !running.log.contains(where: { $0.contains(id) }) { usleepShortly() }
+    let line = try #require(running.log.first { $0.contains(id) })
     for part in [
-      "\"job\":\"\(id)\"", "\"status\":408", "\"code\":\"upload-stalled\"",
+      "\"operation\":\"inspect\"", "\"status\":408", "\"code\":\"upload-stalled\"",
       "\"outcome\":\"timed-out\"",
     ] {
       #expect(line.contains(part), "\(part) in \(line)")
@@ -102,6 +103,19 @@ import TestSupport
     ] {
       #expect(line.contains(part), "\(part) in \(line)")
     }
+  }
+
+  /// Names and values are the client's: neither ends a string or a line of the log.
+  @Test func aClientCannotForgeTheLog() throws {
+    let running = try RunningService()
+    _ = running.request(
+      "POST", "/inspect?%22%0A%7B%22job%22:=%22%0D%0A%5C", headers: ["X-Request-Id: \"\\"],
+      body: [1])
+    while running.log.isEmpty { usleepShortly() }
+    let line = try #require(running.log.first)
+    #expect(!line.contains { $0.isNewline })
+    #expect(line.contains(#""parameters":{"\"\n{\"job\":":"\"\r\n\\"}"#))
+    #expect(line.contains(#""request_id":"\"\\""#))
   }
 
   @Test func logsWhatTheCodecLibrariesSayUnderTheIDOfTheJob() throws {
