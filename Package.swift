@@ -82,6 +82,7 @@ if Context.environment["NALU_FUZZ"] == "1" {
     ("Scan", ["H264", "Platform"]), ("Syntax", ["H264"]), ("Report", ["NaluService", "Platform"]),
     ("Container", ["NaluService", "Platform"]),
     ("Decode", ["NaluService", "Codec", "Platform"]),
+    ("Transcode", ["NaluService", "Codec", "Platform"]),
   ]
   for target in targets {
     package.targets.append(

@@ -215,6 +215,26 @@ def decode_small(bench):
     return [Row(*times, "faster", 5)]
 
 
+# Transcoding.
+
+def transcode(bench, preset, frames):
+    file = bench.inputs.movie("1280x720", frames // 4 if bench.quick else frames, "6M")
+    warm(file)
+    out, peer_out = bench.inputs.path("nalu.mp4"), bench.inputs.path("ffmpeg.mp4")
+    peer = ["ffmpeg", "-nostdin", "-v", "error", "-y", "-threads", THREADS, "-i", file,
+            "-c:v", "libx264", "-preset", preset, "-crf", "23", "-g", "50", "-threads", THREADS,
+            "-c:a", "copy", peer_out]
+    with bench.serve("--max-threads", str(THREADS)) as (address, _):
+        url = f"{address}/transcode?format=mp4&preset={preset}&crf=23&scenecut=1&gop=50"
+        nalu, other = alternate(lambda: run(curl(url, file, out))[0], lambda: run(peer)[0],
+                                bench.rounds(5))
+    # Other settings would give another size.
+    sizes = os.path.getsize(out), os.path.getsize(peer_out)
+    if abs(sizes[0] - sizes[1]) > sizes[1] / 50:
+        raise Failed(f"the encoders do not do the same: {sizes[0]} and {sizes[1]} bytes")
+    return [Row(nalu, other, "faster", 0.97)]
+
+
 # Many small requests.
 
 def health(bench):
@@ -300,6 +320,8 @@ CASES = {
     "decode-png": lambda bench: decode_png(bench, bench.inputs.film("1280x720", 25, "6M")),
     "decode-png-drawn": lambda bench: decode_png(bench, bench.inputs.drawing("1280x720", 25)),
     "decode-small": decode_small,
+    "transcode-ultrafast": lambda bench: transcode(bench, "ultrafast", 250),
+    "transcode-medium": lambda bench: transcode(bench, "medium", 60),
     "remux-bare": lambda bench: remux(bench, is_bare=True),
     "remux-mp4": lambda bench: remux(bench, is_bare=False),
     "healthz": health,

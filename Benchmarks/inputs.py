@@ -29,6 +29,14 @@ class Inputs:
                          "-c:v", "libx264", "-preset", "medium", "-b:v", rate, "-g", "50",
                          "-f", "h264")
 
+    def movie(self, size, frames, rate):
+        """MP4 with AAC beside the pictures."""
+        source = (f"{FILM.format(size=size)}[out0];"
+                  f"sine=frequency=440:duration={frames / 25}[out1]")
+        return self.made(f"movie-{size}-{frames}.mp4", source, frames,
+                         "-c:v", "libx264", "-preset", "medium", "-b:v", rate, "-g", "50",
+                         "-c:a", "aac", "-f", "mp4")
+
     def drawing(self, size, frames):
         """H.264 without grain."""
         return self.made(f"drawing-{size}-{frames}.h264", DRAWING.format(size=size), frames,

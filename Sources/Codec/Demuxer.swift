@@ -21,10 +21,6 @@ package struct Demuxer: ~Copyable {
   }
 
   package struct Settings: Equatable, Sendable {
-    /// Packets become whole frames (audio) or access units (H.264), with the times that were
-    /// missing. Else they are as the container has them: a PES packet of a transport stream may hold
-    /// several frames, and Matroska has no decoding times.
-    package var parses = false
     /// Tracks that a container may have.
     package var maxTracks = 100
     /// Bytes that may be read in all, for each byte of the source: what jumps to and fro is no
@@ -58,8 +54,10 @@ package struct Demuxer: ~Copyable {
       throw CodecError(function: "avformat_alloc_context", code: -ENOMEM)
     }
     allocated.pointee.pb = reader.io
-    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
-    if !settings.parses { allocated.pointee.flags |= AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN }
+    // Indexes are for seeking; without them fragments are read one after the other.
+    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_IGNIDX
+    // Codecs are not looked into, and no times are made up.
+    allocated.pointee.flags |= AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN
     allocated.pointee.max_streams = Int32(clamping: settings.maxTracks)
     allocated.pointee.io_open = refuseToOpen
     // Frees the context when it fails.
@@ -85,6 +83,9 @@ package struct Demuxer: ~Copyable {
   }
 
   /// The next packet of any track in the order of the container; `nil` at its end.
+  ///
+  /// It is as the container has it: that of a transport stream may hold several frames, or a part of
+  /// one, and Matroska has no decoding times.
   ///
   /// - Throws: `CodecError` when the rest cannot be read; `isDamagedData` when it is at fault.
   package mutating func next() throws(CodecError) -> Packet? {

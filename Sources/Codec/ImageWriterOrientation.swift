@@ -17,6 +17,20 @@ package struct Orientation: Equatable, Sendable {
   /// Width and height are exchanged.
   package var swapsAxes: Bool { quarterTurns & 1 == 1 }
 
+  /// The upper field becomes the lower.
+  package var flipsLines: Bool { !swapsAxes && quarterTurns == 2 }
+
+  /// The nine numbers of a display matrix, as in `Track.displayMatrix`.
+  package var displayMatrix: [Int32] {
+    let turns: [(a: Int32, b: Int32, c: Int32, d: Int32)] = [
+      (1, 0, 0, 1), (0, 1, -1, 0), (-1, 0, 0, -1), (0, -1, 1, 0),
+    ]
+    var (a, b, c, d) = turns[quarterTurns]
+    if isFlipped { (a, b) = (-a, -b) }
+    let one: Int32 = 1 << 16
+    return [a * one, b * one, 0, c * one, d * one, 0, 0, 0, 1 << 30]
+  }
+
   /// From the linear part of a display matrix: x' = a·x + c·y, y' = b·x + d·y. `nil` when that is
   /// no turn by a multiple of 90 degrees.
   init?(a: Int32, b: Int32, c: Int32, d: Int32) {

@@ -28,9 +28,10 @@ package struct VideoEncoder: ~Copyable {
     package var size: Int
     /// An IDR picture, or a recovery point of an open GOP or intra refresh.
     package var isKeyframe: Bool
-    /// Position in output order, in frames.
+    /// Position in output order, in frames, or the time that the frame was sent with.
     package var presentation: Int
-    /// Position in decoding order, in frames, shifted so that it is never above `presentation`.
+    /// Position in decoding order, in the same units, shifted so that it is never above
+    /// `presentation`.
     package var decoding: Int
   }
 
@@ -64,14 +65,15 @@ package struct VideoEncoder: ~Copyable {
   ///
   /// - Parameters:
   ///   - frame: Of the size and pixel format of the settings.
+  ///   - time: When it is shown, in units of the settings' time base; later than the frame before.
   ///   - forceKeyframe: Make it an IDR picture.
   /// - Throws: `CodecError` when the encoder fails, or was not drained before.
   package mutating func send(
-    _ frame: consuming Frame, forceKeyframe: Bool = false
+    _ frame: consuming Frame, at time: Int? = nil, forceKeyframe: Bool = false
   ) throws(CodecError) {
     let ready = try input.convert(frame)
     let av = ready.av.pointer
-    av.pointee.pts = Int64(framesSent)
+    av.pointee.pts = Int64(time ?? framesSent)
     av.pointee.pict_type = forceKeyframe ? AV_PICTURE_TYPE_I : AV_PICTURE_TYPE_NONE
     if let order = settings.fieldOrder {
       av.pointee.interlaced_frame = 1

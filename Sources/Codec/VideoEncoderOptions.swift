@@ -9,10 +9,8 @@ extension UnsafeMutablePointer where Pointee == AVCodecContext {
     pointee.height = Int32(settings.height)
     pointee.pix_fmt = format.libav
     pointee.framerate = settings.frameRate.libav
-    pointee.time_base =
-      Rational(
-        settings.frameRate.denominator, settings.frameRate.numerator
-      ).libav
+    let frameTime = Rational(settings.frameRate.denominator, settings.frameRate.numerator)
+    pointee.time_base = (settings.timeBase ?? frameTime).libav
     pointee.thread_count = Int32(settings.threads)
     pointee.slices = Int32(settings.slices)
     setStructure(settings)
@@ -80,8 +78,9 @@ extension UnsafeMutablePointer where Pointee == AVCodecContext {
 
   /// What libavcodec has no option for, or would round.
   private func setX264Parameters(_ settings: VideoEncoder.Settings) throws(CodecError) {
-    // Frames of raw video come at a constant rate: the VUI says so and rate control counts frames.
-    var parameters = [("force-cfr", "1")]
+    var parameters: [(String, String)] = []
+    // At a constant rate the VUI says so, and rate control counts frames.
+    if settings.timeBase == nil { parameters.append(("force-cfr", "1")) }
     if let order = settings.fieldOrder { parameters.append((order.rawValue, "1")) }
     if let sar = settings.sampleAspectRatio {
       parameters.append(("sar", "\(sar.numerator):\(sar.denominator)"))

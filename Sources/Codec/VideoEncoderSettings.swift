@@ -12,6 +12,9 @@ extension VideoEncoder {
     package var chroma: ChromaFormat
     /// Frames per second, exactly what the VUI will say; both terms below 2^31.
     package var frameRate = Rational(25)
+    /// Seconds per unit of the times that frames are sent with; `nil`: the rate is constant, and
+    /// frames are counted.
+    package var timeBase: Rational?
     package var rateControl = RateControl.crf(23)
     package var buffer: BufferModel?
     /// Frames from one keyframe to the next at most.

@@ -48,8 +48,9 @@ struct ContainerSound: ~Copyable, Sendable {
     /// Samples per second of AAC whose container has a coarser clock.
     var sampleRate: Int? {
       if let header { return header.sampleRate }
-      let isCoarse = track.kind == .aac && track.timeBase == Rational(1, 1000)
-      return isCoarse && track.sampleRate > 0 ? track.sampleRate : nil
+      guard track.kind == .aac, track.timeBase == Rational(1, 1000) else { return nil }
+      // FLV says 44100 of all AAC, and Matroska may mean the rate that it is played at.
+      return AudioSpecificConfig(track.extradata)?.sampleRate
     }
 
     var muxerTrack: MuxerTrack {

@@ -7,6 +7,9 @@ internal import Platform
 /// of media data.
 struct MP4Guard {
   private let maxSamples: Int
+  /// What is looked at next, and where the box that it is in ends.
+  private var position = 0
+  private var boxEnd = 0
   /// Of the track that is being read.
   private var track = Track()
   private var samples = 0
@@ -35,38 +38,46 @@ struct MP4Guard {
     var isRecordless: Bool { isSound && !isOther && timeTables == 1 && lastsUnits }
   }
 
+  /// Bytes of memory that libavformat takes for its records of samples: of each, where it is, when it
+  /// is shown, and the same again with the edit list applied.
+  var heldBytes: Int { samples * 64 }
+
   init(_ limits: Limits) {
     maxSamples = 3 * min(limits.maxFrames, 1 << 24)
   }
 
-  /// Reads all boxes of the file but those of media data.
-  mutating func check(_ upload: SpooledUpload) throws(Problem) {
-    var position = 0
-    while position + 8 <= upload.count {
-      let head = upload.bytes(at: position, count: 16)
-      var size = head.number(0)
-      if size == 1 { size = head.number(8) << 32 | head.number(12) }
-      let left = upload.count - position
-      if size < 8 || size > left { size = left }
-      if head.number(4) != Name.mdat { try scan(upload, position..<position + size) }
-      position += size
+  /// Reads the next piece of the boxes, or passes over media data.
+  ///
+  /// - Returns: False when there is no more.
+  /// - Throws: Why the file is refused.
+  mutating func step(_ upload: SpooledUpload) throws(Problem) -> Bool {
+    if position < boxEnd {
+      try scan(upload)
+      return true
     }
-    try endTrack()
+    guard position + 8 <= upload.count else {
+      try endTrack()
+      return false
+    }
+    let head = upload.bytes(at: position, count: 16)
+    var size = head.number(0)
+    if size == 1 { size = head.number(8) << 32 | head.number(12) }
+    let left = upload.count - position
+    if size < 8 || size > left { size = left }
+    boxEnd = position + size
+    if head.number(4) == Name.mdat { position = boxEnd }
+    return true
   }
 
-  private mutating func scan(_ upload: SpooledUpload, _ range: Range<Int>) throws(Problem) {
-    var position = range.lowerBound
-    while position < range.upperBound {
-      let piece = upload.bytes(
-        at: position, count: min(Self.pieceSize + Self.lookAhead, range.upperBound - position))
-      guard piece.count > 4 else { return }
-      var name = 0
-      for index in 0..<min(piece.count, Self.pieceSize + 3) {
-        name = (name << 8 | Int(piece[index])) & 0xFFFF_FFFF
-        if index >= 3 { try look(at: name, piece, index - 3) }
-      }
-      position += Self.pieceSize
+  private mutating func scan(_ upload: SpooledUpload) throws(Problem) {
+    let piece = upload.bytes(
+      at: position, count: min(Self.pieceSize + Self.lookAhead, boxEnd - position))
+    var name = 0
+    for index in 0..<min(piece.count, Self.pieceSize + 3) {
+      name = (name << 8 | Int(piece[index])) & 0xFFFF_FFFF
+      if index >= 3 { try look(at: name, piece, index - 3) }
     }
+    position = min(boxEnd, position + Self.pieceSize)
   }
 
   /// A box of that name may begin before `piece[start]`.

@@ -16,9 +16,12 @@ struct MediaIntake: ~Copyable, Sendable {
   /// The upload as it came, of a container.
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
+  private var tables: MP4Guard
   private var extraction: TrackExtraction?
   private var scan: DecodeScan
   private var received = 0
+  /// Packets of the container so far.
+  private var packets = 0
 
   /// The byte stream.
   private(set) var stream: Spool
@@ -30,7 +33,7 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var index: DecodeIndex?
 
   private enum Phase {
-    case receiving, received, extracting, finished
+    case receiving, received, checking, extracting, finished
   }
 
   /// Bytes that tell what an upload is.
@@ -49,13 +52,17 @@ struct MediaIntake: ~Copyable, Sendable {
     self.limits = limits
     self.spoolDirectory = spoolDirectory
     stream = Spool(in: spoolDirectory)
+    tables = MP4Guard(limits)
     scan = DecodeScan(limits: limits, isForDecoder: isForDecoder)
   }
 
   static var blockSize: Int { 256 << 10 }
 
-  /// Bytes of memory that the list of frames takes.
-  var heldBytes: Int { scan.heldBytes }
+  /// Bytes of memory that the lists of frames, packets and samples take.
+  var heldBytes: Int {
+    scan.heldBytes + packets * MemoryLayout<StreamTimeline.Mark>.stride
+      + (phase == .extracting ? tables.heldBytes : 0)
+  }
 
   mutating func push(_ block: Block) {
     self.block = block
@@ -81,6 +88,9 @@ struct MediaIntake: ~Copyable, Sendable {
     case .received:
       if let block = block.take() { try take(block.span) }
       try endUpload()
+      return .again
+    case .checking:
+      try check()
       return .again
     case .extracting:
       try extract()
@@ -157,17 +167,27 @@ struct MediaIntake: ~Copyable, Sendable {
       phase = .finished
       return
     }
-    let upload = SpooledUpload(spool)
-    self.upload = upload
-    extraction = try TrackExtraction(upload, format, limits)
-    phase = .extracting
+    upload = SpooledUpload(spool)
+    phase = format == .mp4 ? .checking : .extracting
   }
 
   // MARK: Out of a container
 
+  private mutating func check() throws(Problem) {
+    guard let upload, try tables.step(upload) else {
+      phase = .extracting
+      return
+    }
+  }
+
   private mutating func extract() throws(Problem) {
+    if extraction == nil, let upload, let format {
+      extraction = try TrackExtraction(upload, format, limits)
+      return
+    }
     var bytes: [UInt8] = []
     let hasMore = try extraction?.step(into: &bytes, at: stream.count) ?? false
+    packets = extraction?.timeline.marks.count ?? 0
     do throws(Problem) {
       try append(bytes.span)
       if hasMore { return }

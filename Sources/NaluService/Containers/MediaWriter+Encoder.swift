@@ -5,7 +5,7 @@ extension MediaWriter {
   /// A writer of what an encoder makes, whose first access unit has all parameter sets.
   init(
     _ format: OutputFormat, firstAccessUnit bytes: [UInt8], _ layout: AccessUnitLayout,
-    frameRate: Rational, repeatsParameterSets: Bool, audio: [MuxerTrack] = [],
+    frameRate: Rational, _ presentation: EncodeSession.Presentation, repeatsParameterSets: Bool,
     spoolDirectory: SpoolDirectory
   ) throws(Problem) {
     var store = ParameterSetStore()
@@ -16,9 +16,13 @@ extension MediaWriter {
     guard let sps = store.sequence() else {
       throw Problem(.internal, "The encoder gave no sequence parameter set.")
     }
+    var video =
+      presentation.timeBase.map { MuxerTrack.Video(sps, timeBase: $0) }
+      ?? MuxerTrack.Video(sps, frameRate: frameRate)
+    video.displayMatrix = presentation.displayMatrix
     try self.init(
-      format, video: MuxerTrack.Video(sps, frameRate: frameRate), parameterSets: store,
-      repeatsParameterSets: repeatsParameterSets, audio: audio, spoolDirectory: spoolDirectory)
+      format, video: video, parameterSets: store, repeatsParameterSets: repeatsParameterSets,
+      audio: presentation.audio, spoolDirectory: spoolDirectory)
   }
 }
 

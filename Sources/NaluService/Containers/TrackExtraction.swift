@@ -27,7 +27,7 @@ struct TrackExtraction: ~Copyable, Sendable {
   init(
     _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
   ) throws(Problem) {
-    let demuxer = try Demuxer.open(upload, format, limits)
+    let demuxer = try Demuxer.open(upload, format)
     if format != .mpegTS, format != .flv,
       !demuxer.tracks.contains(where: { $0.kind == .h264 })
     {
@@ -197,17 +197,11 @@ struct TrackExtraction: ~Copyable, Sendable {
 extension Demuxer {
   /// Opens an upload that was recognised as `format`.
   static func open(
-    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits, parses: Bool = false
+    _ upload: SpooledUpload, _ format: MediaFormat
   ) throws(Problem) -> Demuxer {
     guard let name = format.demuxer else { throw .demuxerFailed }
-    if format == .mp4 {
-      var tables = MP4Guard(limits)
-      try tables.check(upload)
-    }
-    var settings = Demuxer.Settings()
-    settings.parses = parses
     do throws(CodecError) {
-      return try Demuxer(upload, format: name, settings)
+      return try Demuxer(upload, format: name)
     } catch {
       throw Problem(
         .unrecognisedInput,

@@ -27,7 +27,8 @@ enum DecodeParameters {
     help: "Crop as the SPS says; 0 gives the coded size.")
   static let rotation: Parameter<DecodeSettings.Rotation> = Parameter(
     "rotate", .choice, default: "auto", otherNames: ["autorotate", "rotation", "transpose"],
-    help: "auto turns images as the stream asks.")
+    help: "auto turns images as the stream or its container asks, and raw frames as the container "
+      + "asks.")
   static let deinterlaces = Parameter(
     "deinterlace", .boolean, default: "0", otherNames: ["yadif", "bwdif", "vf"],
     help: "Images of interlaced frames without combing.")
@@ -42,10 +43,11 @@ enum DecodeParameters {
     otherNames: ["container", "pack"],
     help: "How images are packed.")
 
-  static let all: [any AnyParameter] = [
-    format, frames, pixelFormat, width, height, appliesCropping, rotation, deinterlaces, onError,
-    onResolutionChange, archive,
-  ]
+  static let all: [any AnyParameter] =
+    [
+      format, frames, pixelFormat, width, height, appliesCropping, rotation, deinterlaces, onError,
+      onResolutionChange, archive,
+    ] + LengthPrefixParameters.all
 
   private static let pixelFormats =
     [(name: "i420", value: PixelFormat.yuv420p)]
@@ -65,7 +67,7 @@ extension ParameterKind<FrameSelection> {
 }
 
 extension DecodeSettings {
-  package init(_ values: ParameterValues) {
+  package init(_ values: ParameterValues) throws(Problem) {
     self.init()
     typealias Table = DecodeParameters
     format = values[Table.format] ?? .png
@@ -79,5 +81,6 @@ extension DecodeSettings {
     onError = values[Table.onError] ?? .conceal
     onResolutionChange = values[Table.onResolutionChange] ?? .split
     archive = values[Table.archive]
+    lengthPrefix = try LengthPrefixSettings(values)
   }
 }

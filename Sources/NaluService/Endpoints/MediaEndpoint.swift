@@ -68,5 +68,5 @@ package struct OperationContext: Sendable {
 
 extension MediaEndpoint {
   /// Everything that Nalu does to an upload.
-  package static let all: [MediaEndpoint] = [.inspect, .encode, .decode, .remux]
+  package static let all: [MediaEndpoint] = [.inspect, .encode, .decode, .transcode, .remux]
 }

@@ -27,7 +27,8 @@ package struct DecodeOperation: Operation, ~Copyable {
     try settings.check(limits)
     self.settings = settings
     self.limits = limits
-    intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory)
+    intake = MediaIntake(
+      limits: limits, spoolDirectory: spoolDirectory, lengthPrefix: settings.lengthPrefix)
   }
 
   package var blockSize: Int { MediaIntake.blockSize }
@@ -149,7 +150,7 @@ extension DecodeSettings {
 }
 
 extension Problem {
-  fileprivate static func nothingToShow(errors: Int, skipped: Int) -> Problem {
+  static func nothingToShow(errors: Int, skipped: Int) -> Problem {
     let reason =
       skipped > 0
       ? "\(skipped) precede the first IDR picture or completed recovery point"

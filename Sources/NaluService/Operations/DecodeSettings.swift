@@ -51,6 +51,7 @@ package struct DecodeSettings: Equatable, Sendable {
   package var onError = ErrorPolicy.conceal
   package var onResolutionChange = ResolutionChange.split
   package var archive: Archive?
+  package var lengthPrefix = LengthPrefixSettings()
 
   package init() {}
 

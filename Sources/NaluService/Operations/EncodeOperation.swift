@@ -13,13 +13,8 @@ package struct EncodeOperation: Operation, ~Copyable {
   private var reader: RawFrameReader
   /// What the encoder is opened with; `nil` until a Y4M header has been read.
   private var opening: VideoEncoder.Settings?
-  private var encoder: VideoEncoder?
-  /// The container, open from the first access unit on.
-  private var writer: MediaWriter?
+  private var session: EncodeSession?
   private var phase = Phase.reading
-  private var counters = Counters()
-  private var bitrateChanges: ArraySlice<EncodeSettings.BitrateChange>
-  private var forcedKeyframes: ArraySlice<Int>
 
   private enum Phase {
     case reading, ended, flushing, delivering, finished
@@ -46,8 +41,6 @@ package struct EncodeOperation: Operation, ~Copyable {
     self.contentLength = contentLength
     reader = RawFrameReader(
       video, ifNotY4M: settings.missingSize, isPrompt: settings.isRealtime, limits: limits)
-    bitrateChanges = settings.bitrateChanges.sorted { $0.frame < $1.frame }[...]
-    forcedKeyframes = Set(settings.forcedKeyframes).sorted()[...]
   }
 
   package var blockSize: Int { reader.blockSize }
@@ -56,7 +49,7 @@ package struct EncodeOperation: Operation, ~Copyable {
 
   package mutating func push(_ block: Block) throws(Problem) {
     try reader.push(block)
-    if encoder == nil, let video = reader.video, let contentLength, !reader.isY4M {
+    if session == nil, let video = reader.video, let contentLength, !reader.isY4M {
       try Self.check(contentLength, of: video, limits)
     }
   }
@@ -82,23 +75,16 @@ package struct EncodeOperation: Operation, ~Copyable {
       }
       guard phase == .ended else { return .needsInput }
       try reader.checkEnd()
-      try finish()
+      try session?.finish()
+      phase = .flushing
       return .again
     case .flushing:
-      if try receive(into: &output.bytes) { return .again }
-      guard counters.framesOut == counters.framesIn else { throw .encoderFailed }
-      // Its threads and pictures are not needed while the answer is read.
-      encoder = nil
-      try writer?.finish()
+      if try session?.receive(into: &output.bytes) ?? false { return .again }
+      try session?.close()
       phase = .delivering
       return .again
     case .delivering:
-      if let length = writer?.length {
-        output.answer.start = .whenReady
-        output.answer.length = length
-      }
-      guard try writer?.take(into: &output.bytes) ?? true else { return .again }
-      writer = nil
+      guard try session?.deliver(into: &output) ?? true else { return .again }
       phase = .finished
       return .finished
     case .finished:
@@ -120,7 +106,7 @@ package struct EncodeOperation: Operation, ~Copyable {
       throw RawFrameReader.partialFrame(contentLength, of: video)
     }
     guard contentLength / video.frameSize <= limits.maxFrames else {
-      throw tooManyFrames(limits)
+      throw .tooManyFrames(limits)
     }
   }
 
@@ -128,25 +114,17 @@ package struct EncodeOperation: Operation, ~Copyable {
     _ raw: RawFrameReader.RawFrame, into bytes: inout [UInt8]
   ) throws(Problem) {
     guard let video = reader.video else { return }
-    guard counters.framesIn < limits.maxFrames else { throw Self.tooManyFrames(limits) }
-    try openEncoder()
-    let number = counters.framesIn
-    if let change = bitrateChanges.first, change.frame == number {
-      bitrateChanges.removeFirst()
-      encoder?.changeBitrate(to: change.bitrate)
-    }
-    let isForced = forcedKeyframes.first == number
-    if isForced { forcedKeyframes.removeFirst() }
+    try openSession()
+    let frame: Frame
     do throws(CodecError) {
-      let frame = try Frame(
+      frame = try Frame(
         over: raw.block, at: raw.offset, format: video.pixelFormat, width: video.width,
         height: video.height)
-      try encoder?.send(frame, forceKeyframe: isForced)
     } catch {
+      let number = session?.framesIn ?? 0
       throw error.isSampleOutOfRange ? outOfRange(video, number) : .encoderFailed
     }
-    counters.framesIn += 1
-    while try receive(into: &bytes) {}
+    try session?.encode(frame, into: &bytes)
   }
 
   /// Checks what a Y4M header says as soon as it is there.
@@ -155,68 +133,19 @@ package struct EncodeOperation: Operation, ~Copyable {
     opening = try settings.completed(by: video).encoderSettings(for: video, limits: limits)
   }
 
-  private mutating func openEncoder() throws(Problem) {
-    guard encoder == nil, let opening else { return }
-    do throws(CodecError) {
-      encoder = try VideoEncoder(opening)
-    } catch {
-      throw .encoderFailed
-    }
+  private mutating func openSession() throws(Problem) {
+    guard session == nil, let opening else { return }
+    session = try EncodeSession(
+      settings, opening, limits: limits, spoolDirectory: spoolDirectory)
   }
 
-  private mutating func finish() throws(Problem) {
-    do throws(CodecError) {
-      try encoder?.finish()
-    } catch {
-      throw .encoderFailed
-    }
-    phase = .flushing
-  }
-
-  /// Appends the next access unit if there is one, and answers whether there was.
-  private mutating func receive(into bytes: inout [UInt8]) throws(Problem) -> Bool {
-    guard settings.format.container == nil else { return try receiveForContainer(into: &bytes) }
-    guard try receiveUnit(into: &bytes) != nil else { return false }
-    return true
-  }
-
-  private mutating func receiveUnit(
-    into bytes: inout [UInt8]
-  ) throws(Problem) -> VideoEncoder.AccessUnit? {
-    do throws(CodecError) {
-      guard case .accessUnit(let unit) = try encoder?.receive(into: &bytes) else { return nil }
-      counters.framesOut += 1
-      return unit
-    } catch {
-      throw .encoderFailed
-    }
-  }
-
-  private mutating func receiveForContainer(into bytes: inout [UInt8]) throws(Problem) -> Bool {
-    var sample: [UInt8] = []
-    guard let opening, let unit = try receiveUnit(into: &sample),
-      let layout = opening.framing.layout(of: sample.span)
-    else { return false }
-    if writer == nil {
-      writer = try MediaWriter(
-        settings.format, firstAccessUnit: sample, layout, frameRate: opening.frameRate,
-        repeatsParameterSets: opening.repeatsParameterSets, spoolDirectory: spoolDirectory)
-    }
-    try writer?.write(
-      sample, layout,
-      SampleTiming(
-        presentation: unit.presentation, decoding: unit.decoding, duration: 1,
-        isKeyframe: unit.isKeyframe))
-    _ = try writer?.take(into: &bytes)
-    return true
-  }
-
-  private func describe(_ output: inout Output) {
-    output.counters = counters
+  private mutating func describe(_ output: inout Output) {
+    output.counters.framesIn = session?.framesIn ?? 0
+    output.counters.framesOut = session?.framesOut ?? 0
     output.answer.contentType = settings.format.contentType
     output.answer.headers = [
-      .init("Nalu-Frames-In", "\(counters.framesIn)"),
-      .init("Nalu-Frames-Out", "\(counters.framesOut)"),
+      .init("Nalu-Frames-In", "\(output.counters.framesIn)"),
+      .init("Nalu-Frames-Out", "\(output.counters.framesOut)"),
     ]
   }
 
@@ -228,18 +157,5 @@ package struct EncodeOperation: Operation, ~Copyable {
         + "\(video.pixelFormat.rawValue), whose \(depth) bits are the low ones of two bytes, "
         + "little-endian.",
       parameter: "pix_fmt", members: [.init("frame", number)])
-  }
-
-  private static func tooManyFrames(_ limits: Limits) -> Problem {
-    Problem(
-      .tooManyFrames, "The body holds more than max_frames, \(limits.maxFrames) frames.",
-      members: [.init("limit", limits.maxFrames)])
-  }
-}
-
-extension Problem {
-  /// libx264 refused what the checks let pass; the log has its words.
-  fileprivate static var encoderFailed: Problem {
-    Problem(.internal, "The encoder failed.")
   }
 }

@@ -96,7 +96,7 @@ package struct RemuxOperation: Operation, ~Copyable {
   private mutating func open(_ output: inout Output) throws(Problem) {
     guard let index = intake.index else { return }
     let source = try RemuxSource(index, intake.stream, settings)
-    try sound.open(intake, source, settings, limits)
+    try sound.open(intake, source, settings)
     intake.dropUpload()
     do throws(Problem) {
       writer = try MediaWriter(

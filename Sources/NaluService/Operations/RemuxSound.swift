@@ -18,15 +18,13 @@ struct RemuxSound: ~Copyable, Sendable {
 
   /// Finds out what there is, and gets ready to give it out.
   mutating func open(
-    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings,
-    _ limits: Limits
+    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings
   ) throws(Problem) {
     if let track = part?.track {
       tracks = [track]
       names = ["aac"]
     } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
-      try openContainer(
-        upload, format, intake.tracks, source.origin, settings, limits)
+      try openContainer(upload, format, intake.tracks, source.origin, settings)
     }
     if tracks.isEmpty {
       part = nil
@@ -37,7 +35,7 @@ struct RemuxSound: ~Copyable, Sendable {
 
   private mutating func openContainer(
     _ upload: SpooledUpload, _ format: MediaFormat, _ known: [Track], _ origin: Double,
-    _ settings: RemuxSettings, _ limits: Limits
+    _ settings: RemuxSettings
   ) throws(Problem) {
     var indices = known.indices.filter { known[$0].isAudio }
     guard !indices.isEmpty else { return }
@@ -50,7 +48,7 @@ struct RemuxSound: ~Copyable, Sendable {
       indices = [indices[0]]
     }
     let sound = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: indices,
+      { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: indices,
       origin: origin)
     tracks = sound.muxerTracks
     names = indices.map { known[$0].kind.name }

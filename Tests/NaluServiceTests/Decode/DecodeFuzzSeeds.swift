@@ -31,17 +31,33 @@ private let seedFolder = getenv("NALU_FUZZ_SEEDS").map { String(cString: $0) }
     return streams
   }
 
-  @Test(.enabled(if: seedFolder != nil, "Fuzz/run asks for it"))
-  func writesFuzzSeedsOfDecode() throws {
-    let folder = try #require(seedFolder) + "/DecodeFuzz"
+  /// The same pictures in every container, with sound in one; they are taken apart by both targets.
+  private func files() throws -> [[UInt8]] {
+    var files: [[UInt8]] = []
+    for format in ContainerFile.formats {
+      files.append(try ContainerFile.make(format, frames: 6))
+    }
+    var tags = FLVTags(try ContainerFile.make(.flv, frames: 6))
+    tags.addSound(count: 10)
+    return files + [tags.bytes]
+  }
+
+  private func write(_ inputs: [[UInt8]], to name: String) throws {
+    let folder = try #require(seedFolder) + "/\(name)"
     mkdir(folder, 0o755)
-    for (index, stream) in try streams().enumerated() {
+    for (index, input) in inputs.enumerated() {
       for choice in stride(from: 0, to: 256, by: 15) {
-        let seed = [UInt8(choice)] + stream
+        let seed = [UInt8(choice)] + input
         let file = try #require(fopen("\(folder)/\(index)-\(choice)", "wb"))
         #expect(fwrite(seed, 1, seed.count, file) == seed.count)
         fclose(file)
       }
     }
+  }
+
+  @Test(.enabled(if: seedFolder != nil, "Fuzz/run asks for it"))
+  func writesFuzzSeedsOfDecode() throws {
+    try write(streams() + files(), to: "DecodeFuzz")
+    try write(files(), to: "TranscodeFuzz")
   }
 }

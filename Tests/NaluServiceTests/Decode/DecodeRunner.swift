@@ -64,8 +64,8 @@ func decode(
 
 /// Settings by name, as a query would give them.
 func decodeSettings(_ pairs: KeyValuePairs<String, String>) throws(Problem) -> DecodeSettings {
-  DecodeSettings(
-    try ParameterValues(pairs.map { ($0.key, $0.value) }, table: DecodeParameters.all))
+  try DecodeSettings(
+    ParameterValues(pairs.map { ($0.key, $0.value) }, table: DecodeParameters.all))
 }
 
 extension Decoded: CustomTestStringConvertible {
