@@ -32,8 +32,13 @@ package struct Demuxer: ~Copyable {
 
   private let reader: DemuxerReader
   private let context: Owned<AVFormatContext>
+  private let format: Format
   private var known: [Track]
   private var wanted: Set<Int>?
+  /// Packets of each track so far.
+  private var delivered: [Int: Int] = [:]
+  /// Tracks that have less than the container says: a packet was cut, or samples are not there.
+  package private(set) var damagedTracks: Set<Int> = []
 
   /// Opens the container: reads what comes before the first packet.
   ///
@@ -70,6 +75,7 @@ package struct Demuxer: ~Copyable {
     known = try Self.tracks(of: context.pointer, from: 0)
     self.context = context
     self.reader = reader
+    self.format = format
   }
 
   /// The tracks found so far; an index into it is `Packet.track`. FLV and transport streams may
@@ -92,12 +98,28 @@ package struct Demuxer: ~Copyable {
     let packet = try Packet()
     while true {
       let result = av_read_frame(context.pointer, packet.av.pointer)
-      if result == nalu_error_end_of_stream { return nil }
+      if result == nalu_error_end_of_stream {
+        noteMissing()
+        return nil
+      }
       if result == nalu_error_again { continue }
       try check(result, "av_read_frame")
       try noteTracks()
+      if packet.av.pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
+        damagedTracks.insert(packet.track)
+      }
+      delivered[packet.track, default: 0] += 1
       if wanted?.contains(packet.track) ?? true { return packet }
       av_packet_unref(packet.av.pointer)
+    }
+  }
+
+  /// The index of an MP4 file knows how many samples there are.
+  private mutating func noteMissing() {
+    guard format == .mov else { return }
+    for index in known.indices where wanted?.contains(index) ?? true {
+      let count = avformat_index_get_entries_count(context.pointer.pointee.streams[index])
+      if delivered[index, default: 0] < count { damagedTracks.insert(index) }
     }
   }
 

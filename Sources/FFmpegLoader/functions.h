@@ -82,6 +82,7 @@
   X(avformat_alloc_output_context2) \
   X(avformat_close_input) \
   X(avformat_free_context) \
+  X(avformat_index_get_entries_count) \
   X(avformat_new_stream) \
   X(avformat_open_input) \
   X(avformat_version) \

@@ -131,7 +131,8 @@ struct MP4Guard {
     samples += counted
     guard samples <= maxSamples else {
       throw Problem(
-        .tooManyFrames, "The file says that it has more than \(maxSamples) samples.",
+        .tooManyFrames,
+        "The file says that its tracks have more than \(maxSamples) samples, three times max_frames.",
         members: [.init("limit", maxSamples)])
     }
     let (edited, overflows) = edits.multipliedReportingOverflow(by: max(counted, 1))

@@ -44,7 +44,8 @@ struct TrackExtraction: ~Copyable, Sendable {
     return Description(
       tracks: demuxer.tracks, timeline: timeline, sampleAspectRatio: track?.sampleAspectRatio,
       frameRate: track?.frameRate, displayMatrix: track?.displayMatrix,
-      orientation: track?.orientation ?? .upright, isDamaged: isDamaged)
+      orientation: track?.orientation ?? .upright,
+      isDamaged: isDamaged || self.track.map { demuxer.damagedTracks.contains($0) } ?? false)
   }
 
   struct Description: Sendable {
@@ -72,7 +73,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     var packets = 0
     while bytes.count < Self.stepSize, packets < Self.stepPackets {
       packets += 1
-      guard let packet = try next() else {
+      guard let packet = next() else {
         try finish()
         return false
       }
@@ -96,12 +97,12 @@ struct TrackExtraction: ~Copyable, Sendable {
     timeline.origin = Int(exactly: origin) ?? 0
   }
 
-  private mutating func next() throws(Problem) -> Packet? {
+  private mutating func next() -> Packet? {
     do throws(CodecError) {
       return try demuxer.next()
     } catch {
-      guard !error.isOutOfMemory else { throw .demuxerFailed }
-      // What was read so far may still be shown.
+      // What was read so far may still be shown. No memory is left only for a size that is wrong:
+      // that of a real packet is less than what is asked for all the time.
       isDamaged = true
       return nil
     }
@@ -222,11 +223,6 @@ extension MediaFormat {
     case .matroska: .matroska
     }
   }
-}
-
-extension CodecError {
-  /// There was no memory.
-  fileprivate var isOutOfMemory: Bool { code == -12 }
 }
 
 extension Problem {

@@ -98,9 +98,10 @@ extension Job {
       if !state.records.change(to: heldBytes) {
         failure = failure ?? .outOfMemory(spoolDirectory.memory)
       }
+      failure = failure ?? limitExceeded(state, isFinished: step == .finished)
       state.needsInput = step == .needsInput
       state.isFinished = step == .finished && failure == nil
-      if let failure = failure ?? limitExceeded(state) { fail(failure, &state) }
+      if let failure { fail(failure, &state) }
     }
     let staysInLine = following.enqueues
     following.enqueues = false
@@ -108,14 +109,14 @@ extension Job {
     return staysInLine
   }
 
-  private func limitExceeded(_ state: borrowing State) -> Problem? {
+  private func limitExceeded(_ state: borrowing State, isFinished: Bool) -> Problem? {
     if state.output.length > limits.maxOutput {
       return Problem(
         .outputTooLarge, "The result is larger than max_output, \(limits.maxOutput) bytes.",
         members: [.init("limit", limits.maxOutput)])
     }
     let seconds = (state.timing.work + state.timing.queued) / 1_000_000_000
-    if seconds >= limits.jobTimeout {
+    if seconds >= limits.jobTimeout, !isFinished {
       return Problem(
         .jobTimeout, "The job was not done after job_timeout, \(limits.jobTimeout) seconds.",
         members: [.init("limit", limits.jobTimeout)])

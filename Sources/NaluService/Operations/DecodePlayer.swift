@@ -197,7 +197,7 @@ extension DecodePlayer {
     damages += 1
     guard failsOnError else { return }
     throw Problem(
-      .undecodable, "The picture at byte \(index.entries[entry].offset) is damaged.",
+      .undecodable, "The picture that begins at this byte offset is damaged.",
       members: [.init("offset", index.entries[entry].offset)])
   }
 }

@@ -51,14 +51,14 @@ struct RemuxSource: Sendable {
     self.timeline = timeline
     parameterSets = store
     origin = index.timeline.map { Double($0.origin) * $0.timeBase.doubleValue } ?? 0
-    if settings.format.container != nil { notes += Self.notes(index, timeline, settings) }
+    notes += Self.notes(index, timeline, settings)
   }
 
   private static func notes(
     _ index: DecodeIndex, _ timeline: SampleTimeline, _ settings: RemuxSettings
   ) -> [String] {
     var notes: [String] = []
-    if timeline.source == .assumed {
+    if timeline.source == .assumed, settings.format.container != nil {
       notes.append("the stream does not say its frame rate; 25 was assumed")
     }
     if index.picturesWithoutParameterSets > 0 {
@@ -71,7 +71,7 @@ struct RemuxSource: Sendable {
     if !isMP4, index.displayMatrix != nil {
       notes.append("\(settings.format.rawValue) has no room for the rotation of the input")
     }
-    if !isMP4, index.entries.contains(where: { $0.flags.contains(.hidden) }) {
+    if settings.format != .mp4, index.entries.contains(where: { $0.flags.contains(.hidden) }) {
       notes.append("\(settings.format.rawValue) has no edit list; frames before the cut are shown")
     }
     return notes

@@ -99,6 +99,11 @@ package struct TranscodeOperation: Operation, ~Copyable {
     if index.isReliable { decode.frames = .numbers([plan.numbers]) }
     player = try DecodePlayer(index, DecodeTargets(decode.selection, in: index), decode, limits)
     pacer = FramePacer(plan.pace)
+    if case .constant = plan.pace {
+      // A wrong time would have a frame repeated for hours.
+      let ticks = plan.endTicks - plan.ticks(ofFrame: plan.numbers.lowerBound)
+      guard ticks <= limits.maxFrames else { throw .tooManyFrames(limits) }
+    }
     isDamaged = index.isDamaged
     timeline = index.timeline
     if let base = index.extension { notes.append(base.rawValue) }

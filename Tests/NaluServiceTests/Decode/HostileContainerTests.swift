@@ -36,6 +36,19 @@ import Testing
     #expect(decoded > 0)
   }
 
+  /// Samples that the file announces and does not have are errors, though all pictures are right.
+  @Test(arguments: [OutputFormat.mp4, .fmp4, .flv])
+  func whatIsMissingIsAnError(format: OutputFormat) throws {
+    let file = try ContainerFile.make(format, frames: 12)
+    var settings = DecodeSettings()
+    settings.format = .framemd5
+    settings.onError = .fail
+    _ = try decode(file, settings)
+    let half = Array(file[..<(file.count * 3 / 4)])
+    let problem = #expect(throws: Problem.self) { try decode(half, settings) }
+    #expect(problem?.code == .undecodable)
+  }
+
   @Test(arguments: ContainerFile.formats, 0..<6)
   func changedBytesDoNoHarm(format: OutputFormat, seed: Int) throws {
     let file = try ContainerFile.make(format, frames: 6)

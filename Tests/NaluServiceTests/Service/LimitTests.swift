@@ -61,6 +61,8 @@ import TestSupport
     Crossing("/inspect", 422, "output-too-large") { $0.maxOutput = 100 },
     Crossing(encode, 422, "output-too-large") { $0.maxOutput = 100 },
     Crossing("/decode", 422, "output-too-large") { $0.maxOutput = 100 },
+    Crossing("/remux?format=mkv", 422, "output-too-large") { $0.maxOutput = 100 },
+    Crossing("/transcode?format=mp4", 422, "output-too-large") { $0.maxOutput = 100 },
     Crossing("/inspect", 422, "too-many-nal-units") { $0.maxNALUnits = 2 },
     Crossing("/decode", 422, "too-many-nal-units") { $0.maxNALUnits = 2 },
     Crossing(encode, 507, "insufficient-storage") { $0.maxMemory = 1000 },
