@@ -80,10 +80,14 @@ let package = Package(
 if Context.environment["NALU_FUZZ"] == "1" {
   let targets: [(name: String, dependencies: [Target.Dependency])] = [
     ("Scan", ["H264", "Platform"]), ("Syntax", ["H264"]), ("Report", ["NaluService", "Platform"]),
-    ("Container", ["NaluService", "Platform"]),
-    ("Decode", ["NaluService", "Codec", "Platform"]),
-    ("Transcode", ["NaluService", "Codec", "Platform"]),
+    ("Container", ["Container", "FuzzSupport", "NaluService"]),
+    ("Decode", ["FuzzSupport", "NaluService", "Codec"]),
+    ("Transcode", ["FuzzSupport", "NaluService", "Codec"]),
   ]
+  package.targets.append(
+    .target(
+      name: "FuzzSupport", dependencies: ["NaluService", "Platform"], path: "Fuzz/Support",
+      swiftSettings: house))
   for target in targets {
     package.targets.append(
       .executableTarget(

@@ -1,6 +1,6 @@
 internal import Codec
+internal import FuzzSupport
 internal import NaluService
-internal import Platform
 
 /// libFuzzer's entry: the first byte chooses the settings, the rest is the stream, decoded with the
 /// whole operation under small limits.
@@ -8,46 +8,15 @@ internal import Platform
 public func fuzzDecode(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   guard count > 1 else { return 0 }
   let input = [UInt8](UnsafeBufferPointer(start: start, count: count))
-  var limits = Limits()
-  limits.maxFramePixels = 256 * 256
-  limits.maxFrames = 40
-  limits.maxNALUnits = 1000
   do throws(Problem) {
-    try decode(input, limits)
-  } catch {
-    // An error of the client's making is a good end; one of ours is not.
-    precondition(error.code != .internal, error.detail)
-  }
+    let operation = try DecodeOperation(
+      settings(input[0]), limits: .forFuzzing, spoolDirectory: .forFuzzing)
+    // Pieces of different sizes must not make a difference.
+    let counters = try runToEnd(
+      operation, on: input.dropFirst(), pieceSize: 1 + Int(input[0]) * 16)
+    precondition(counters.framesOut > 0)
+  } catch {}
   return 0
-}
-
-private func decode(_ input: [UInt8], _ limits: Limits) throws(Problem) {
-  let settings = settings(input[0])
-  var operation = try DecodeOperation(
-    settings, limits: limits, spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 1 << 24))
-  var output = Output()
-  var position = 1
-  var step = Step.needsInput
-  var steps = 0
-  while step != .finished {
-    if step == .needsInput {
-      // Pieces of different sizes must not make a difference.
-      let end = min(position + 1 + Int(input[0]) * 16, input.count)
-      if position < end {
-        let block = Block(capacity: end - position)
-        block.append(input.span.extracting(position..<end))
-        try operation.push(block)
-        position = end
-      } else {
-        try operation.endOfInput()
-      }
-    }
-    step = try operation.step(into: &output)
-    output.bytes.removeAll(keepingCapacity: true)
-    steps += 1
-    precondition(steps < 10_000 + input.count, "the operation does not come to an end")
-  }
-  precondition(output.counters.framesOut > 0)
 }
 
 private func settings(_ choice: UInt8) -> DecodeSettings {
