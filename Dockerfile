@@ -21,7 +21,7 @@ RUN apt-get update \
  && useradd --system --uid 10001 --no-create-home --shell /usr/sbin/nologin nalu
 COPY --from=build /usr/local/bin/nalu /usr/local/bin/nalu
 LABEL org.opencontainers.image.title="Nalu" \
-      org.opencontainers.image.description="H.264 over HTTP: inspect, encode, decode, remux" \
+      org.opencontainers.image.description="H.264 over HTTP: inspect, encode, decode, transcode, remux" \
       org.opencontainers.image.licenses="GPL-2.0-or-later"
 # A number, so that an orchestrator can see that it is not root.
 USER 10001

@@ -101,8 +101,8 @@ struct TrackExtraction: ~Copyable, Sendable {
     do throws(CodecError) {
       return try demuxer.next()
     } catch {
-      // What was read so far may still be shown. No memory is left only for a size that is wrong:
-      // that of a real packet is less than what is asked for all the time.
+      // What was read so far may still be shown. Running out of memory counts as damage too: libavformat
+      // says so of a packet whose stated size is absurd.
       isDamaged = true
       return nil
     }
