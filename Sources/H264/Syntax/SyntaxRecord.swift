@@ -36,9 +36,12 @@ package struct SyntaxRecord: Equatable, Sendable {
 
   package init() {}
 
-  /// Forgets everything but the memory.
+  /// More memory than this is not kept for the next structure, in events.
+  private static let keptCapacity = 4096
+
+  /// Forgets everything but the memory, unless that is much.
   package mutating func removeAll() {
-    events.removeAll(keepingCapacity: true)
+    events.removeAll(keepingCapacity: events.capacity <= Self.keptCapacity)
     scopes.removeAll(keepingCapacity: true)
     count = 0
     unrecordedDepth = 0

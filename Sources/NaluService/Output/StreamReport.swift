@@ -30,8 +30,8 @@ struct StreamReport: Sendable {
   var catalog = ParameterSetCatalog()
   /// Changes of the set of each id, so that a cached one can be told from the one in force.
   var spsVersions = [Int](repeating: 0, count: 32)
-  /// Entries whose scaling lists wait for the sequence parameter set.
-  var guessedPPS: [Int] = []
+  /// Entries whose scaling lists wait for the sequence parameter set of each id.
+  var guessedPPS = [[Int]](repeating: [], count: 32)
   var missingSets: Set<Int> = []
   /// The picture parameter set of the last data partition A.
   var partitionPPS = -1
@@ -161,7 +161,7 @@ struct StreamReport: Sendable {
   /// Bytes of memory that records take, and the text that is not handed on yet.
   var heldBytes: Int {
     let keepsRecords = settings.format == .json && (wants.accessUnits || wants.groups)
-    return form.pendingCount + heldUnitBytes
+    return form.pendingCount + heldUnitBytes + catalog.heldBytes
       + (keepsRecords ? totals.accessUnits * MemoryLayout<AccessUnitRecord>.stride : 0)
   }
 
