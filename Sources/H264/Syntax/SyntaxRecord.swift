@@ -36,12 +36,12 @@ package struct SyntaxRecord: Equatable, Sendable {
 
   package init() {}
 
-  /// More memory than this is not kept for the next structure, in events.
-  private static let keptCapacity = 4096
+  /// It takes more memory than structures usually do.
+  package var isLarge: Bool { events.capacity > 4096 }
 
-  /// Forgets everything but the memory, unless that is much.
+  /// Forgets everything but the memory.
   package mutating func removeAll() {
-    events.removeAll(keepingCapacity: events.capacity <= Self.keptCapacity)
+    events.removeAll(keepingCapacity: true)
     scopes.removeAll(keepingCapacity: true)
     count = 0
     unrecordedDepth = 0

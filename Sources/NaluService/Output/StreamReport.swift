@@ -125,6 +125,7 @@ struct StreamReport: Sendable {
     }
     if isListed { describe(&unit, header) }
     recognition.add(extent, bytes, evidence)
+    forgetLargeBuffers()
 
     let keepsSEI = header.type == .sei
     switch tracker.place(header.type, placement) {
@@ -144,6 +145,12 @@ struct StreamReport: Sendable {
       openAccessUnit(with: unit, header, hasSets: (placement?.picture.spsID ?? -1) >= 0)
       join(&unit, isListed: isListed)
     }
+  }
+
+  /// One unit of the largest kind would have every job hold megabytes.
+  mutating func forgetLargeBuffers() {
+    if record.isLarge { record = SyntaxRecord() }
+    if details.bytes.capacity > 1 << 16 { details = JSONWriter() }
   }
 
   /// Refuses a document of more records than it may have; lists of other forms need no memory.
