@@ -52,7 +52,7 @@ extension DecodeIndex {
     let shown = byOrder.filter { !entries[$0].flags.contains(.hidden) }
     timing = timing(of: shown.map { packets[$0] }, timeline)
     if let end = end(byOrder.map { packets[$0] }, timeline), let last = timing?.starts.last,
-      end > last
+      end > last, end - last <= Self.longestStep
     {
       timing?.lastDuration = end - last
     }
