@@ -142,15 +142,15 @@ def encode_target(size, preset, threads=THREADS):
             f"&threads={threads}")
 
 
-def encode(bench, preset, frames, count):
+def encode(bench, preset, frames, count, threads=1):
     file = bench.inputs.raw("1280x720", frames // 4 if bench.quick else frames)
     warm(file)
     out, peer_out = bench.inputs.path("nalu.h264"), bench.inputs.path("ffmpeg.h264")
     with bench.serve() as (address, _):
-        url = address + encode_target("1280x720", preset)
+        url = address + encode_target("1280x720", preset, threads)
         nalu, peer = alternate(
             lambda: run(curl(url, file, out))[0],
-            lambda: run(ffmpeg_encode(file, "1280x720", preset, peer_out))[0],
+            lambda: run(ffmpeg_encode(file, "1280x720", preset, peer_out, threads))[0],
             bench.rounds(count))
     # Other settings would give another size.
     sizes = os.path.getsize(out), os.path.getsize(peer_out)
@@ -159,12 +159,12 @@ def encode(bench, preset, frames, count):
     return [Row(nalu, peer, "faster", 0.97)]
 
 
-def encode_two(bench):
+def encode_two(bench, threads=1):
     file = bench.inputs.raw("1280x720", 25 if bench.quick else 100)
     warm(file)
-    peer = ffmpeg_encode(file, "1280x720", "veryfast")
+    peer = ffmpeg_encode(file, "1280x720", "veryfast", threads=threads)
     with bench.serve() as (address, _):
-        client = curl(address + encode_target("1280x720", "veryfast"), file)
+        client = curl(address + encode_target("1280x720", "veryfast", threads), file)
         times = alternate(lambda: run_together(client, client),
                           lambda: run_together(peer, peer), bench.rounds(5))
     return [Row(*times, "cost", 1.0)]
@@ -314,6 +314,9 @@ CASES = {
     "encode-veryfast": lambda bench: encode(bench, "veryfast", 100, 5),
     "encode-medium": lambda bench: encode(bench, "medium", 40, 5),
     "encode-two": encode_two,
+    "encode-threads-ultrafast": lambda bench: encode(bench, "ultrafast", 300, 7, THREADS),
+    "encode-threads-veryfast": lambda bench: encode(bench, "veryfast", 100, 5, THREADS),
+    "encode-threads-two": lambda bench: encode_two(bench, THREADS),
     "encode-small": encode_small,
     "decode-yuv": lambda bench: decode_yuv(bench, over_http=False),
     "decode-yuv-http": lambda bench: decode_yuv(bench, over_http=True),

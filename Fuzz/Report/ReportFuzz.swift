@@ -74,16 +74,19 @@ private func check(_ report: [UInt8], _ settings: InspectSettings) {
   }
 }
 
-/// Rows of eleven cells that need no quotation marks.
+/// Rows of eleven cells, or fourteen for length-prefixed NAL units, that need no quotation marks.
 private func checkTable(_ report: [UInt8]) {
   precondition(report.last == UInt8(ascii: "\n"))
+  let header = report.prefix { $0 != UInt8(ascii: "\n") }
+  let columns = 1 + header.count { $0 == UInt8(ascii: ",") }
+  precondition(columns == 11 || columns == 14)
   var cells = 1
   for byte in report {
     switch byte {
     case UInt8(ascii: ","):
       cells += 1
     case UInt8(ascii: "\n"):
-      precondition(cells == 11, "a row of another length")
+      precondition(cells == columns, "a row of another length")
       cells = 1
     default:
       precondition((0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\""))

@@ -42,6 +42,9 @@ package struct Limits: Equatable, Sendable {
 
   package init() {}
 
+  /// Threads of a codec that is opened while so many jobs hold one, unless a client asks for more.
+  package func threads(sharedBy jobs: Int) -> Int { max(1, maxThreads / max(1, jobs)) }
+
   /// The limits of `nalu inspect` and its like, where the client pays for what it asks: only what
   /// the formats themselves allow.
   package static func forCommandLine(processors: Int) -> Limits {

@@ -51,7 +51,7 @@ package enum ServeOptions {
     help: "Jobs that may wait for that; the next request is answered 429.")
   package static let maxThreads = Parameter<Int>(
     "max-threads", .integer(1...64), default: "one a processor",
-    help: "Encoder or decoder threads of one job at most.")
+    help: "Encoder or decoder threads of one job at most; jobs that run together divide them.")
   package static let maxBody = Parameter<Int>(
     "max-body", .size(atLeast: 1), default: "16Gi", help: "Bytes of one upload.")
   package static let maxFramePixels = Parameter<Int>(

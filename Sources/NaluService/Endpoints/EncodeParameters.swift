@@ -96,7 +96,8 @@ enum EncodeParameters {
     help: "Slices in a picture; 0 is the encoder's choice.")
   static let threads = Parameter(
     "threads", .integer(0...128), default: "0",
-    help: "Encoder threads; 0 is the server's choice, which is also the most that is given.")
+    help: "Encoder threads, as many as the server allows; 0 is the server's choice: all it allows, "
+      + "divided by the jobs that run when the encoder is opened. The bytes depend on it.")
 
   static let accessUnitDelimiters = Parameter(
     "aud", .boolean, default: "0", help: "An access unit delimiter before every picture.")

@@ -60,6 +60,7 @@ extension Job {
       var scratch = Output()
       scratch.answer = state.output.answer
       scratch.counters = state.output.counters
+      scratch.codecsInUse = admission.figures.admitted + (state.isAdmitted ? 0 : 1)
       let streams = state.output.isStreaming(after: state.input)
       return Turn(
         operation: operation, scratch: scratch, spool: streams ? nil : state.output.takeSpool(),

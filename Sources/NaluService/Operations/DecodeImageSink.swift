@@ -13,14 +13,14 @@ struct DecodeImageSink: ~Copyable {
   private var isFlushed = false
 
   init(
-    _ settings: DecodeSettings, orientation: Orientation, _ limits: Limits
+    _ settings: DecodeSettings, orientation: Orientation, _ limits: Limits, threads: Int
   ) throws(Problem) {
     self.settings = settings
     self.orientation = orientation
     self.limits = limits
     var opening = ImageWriter.Settings()
     opening.fileFormat = settings.format == .jpeg ? .jpeg : .png
-    opening.threads = settings.packing == nil ? 1 : limits.maxThreads
+    opening.threads = settings.packing == nil ? 1 : threads
     writer = ImageWriter(opening)
     guard let packing = settings.packing else { return }
     do throws(ArchiveError) {

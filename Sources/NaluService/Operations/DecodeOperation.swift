@@ -71,8 +71,9 @@ package struct DecodeOperation: Operation, ~Copyable {
         members: damage.offset.map { [.init("offset", $0)] } ?? [])
     }
     let targets = try DecodeTargets(settings.selection, in: index)
-    sink = try DecodeSink(settings, index, limits)
-    player = try DecodePlayer(index, targets, settings, limits)
+    let threads = limits.threads(sharedBy: output.codecsInUse)
+    sink = try DecodeSink(settings, index, limits, threads: threads)
+    player = try DecodePlayer(index, targets, settings, limits, threads: threads)
     output.answer.contentType = settings.contentType
     output.answer.start = settings.isStreamed ? .whenReady : .whenComplete
     if settings.isStreamed {

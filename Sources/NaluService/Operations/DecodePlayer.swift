@@ -42,7 +42,8 @@ struct DecodePlayer: ~Copyable {
   private var lastOrder = -1
 
   init(
-    _ index: DecodeIndex, _ targets: DecodeTargets, _ settings: DecodeSettings, _ limits: Limits
+    _ index: DecodeIndex, _ targets: DecodeTargets, _ settings: DecodeSettings, _ limits: Limits,
+    threads: Int
   ) throws(Problem) {
     var opening = VideoDecoder.Settings()
     opening.reorderDepth = index.reorderDepth
@@ -50,7 +51,7 @@ struct DecodePlayer: ~Copyable {
     opening.appliesCropping = settings.appliesCropping
     // Only where it can start over when there is damage, and where it pays.
     opening.threads =
-      index.isReliable && !settings.selection.isSingle ? limits.maxThreads : 1
+      index.isReliable && !settings.selection.isSingle ? threads : 1
     opening.showsUnrecovered = index.isReliable
     decoder = try Self.open(opening)
     decoderSettings = opening

@@ -16,7 +16,9 @@ struct DecodeSink: ~Copyable {
   private var hasBegun = false
   private(set) var framesOut = 0
 
-  init(_ settings: DecodeSettings, _ index: DecodeIndex, _ limits: Limits) throws(Problem) {
+  init(
+    _ settings: DecodeSettings, _ index: DecodeIndex, _ limits: Limits, threads: Int
+  ) throws(Problem) {
     self.settings = settings
     self.limits = limits
     let rate = index.frameRate.map { Rational($0.numerator, $0.denominator) }
@@ -24,7 +26,8 @@ struct DecodeSink: ~Copyable {
     sampleAspectRatio = index.sampleAspectRatio
     orientation = settings.rotation == .auto ? index.orientation : .upright
     if settings.format.isImage {
-      images = try DecodeImageSink(settings, orientation: index.orientation, limits)
+      images = try DecodeImageSink(
+        settings, orientation: index.orientation, limits, threads: threads)
     }
     let isScaled = settings.width != nil && settings.height != nil
     if index.shapes.count > 1 {

@@ -70,8 +70,9 @@ package struct EncodeOperation: Operation, ~Copyable {
       let frame = try reader.next()
       try readHeader()
       if let frame {
-        try encode(frame, into: &output.bytes)
-        return .again
+        try encode(frame, into: &output)
+        // A step of its own would only find that there is no more.
+        return phase == .reading && !reader.hasMore ? .needsInput : .again
       }
       guard phase == .ended else { return .needsInput }
       try reader.checkEnd()
@@ -111,10 +112,10 @@ package struct EncodeOperation: Operation, ~Copyable {
   }
 
   private mutating func encode(
-    _ raw: RawFrameReader.RawFrame, into bytes: inout [UInt8]
+    _ raw: RawFrameReader.RawFrame, into output: inout Output
   ) throws(Problem) {
     guard let video = reader.video else { return }
-    try openSession()
+    try openSession(threads: limits.threads(sharedBy: output.codecsInUse))
     let frame: Frame
     do throws(CodecError) {
       frame = try Frame(
@@ -124,7 +125,7 @@ package struct EncodeOperation: Operation, ~Copyable {
       let number = session?.framesIn ?? 0
       throw error.isSampleOutOfRange ? outOfRange(video, number) : .encoderFailed
     }
-    try session?.encode(frame, into: &bytes)
+    try session?.encode(frame, into: &output.bytes)
   }
 
   /// Checks what a Y4M header says as soon as it is there.
@@ -133,8 +134,9 @@ package struct EncodeOperation: Operation, ~Copyable {
     opening = try settings.completed(by: video).encoderSettings(for: video, limits: limits)
   }
 
-  private mutating func openSession() throws(Problem) {
-    guard session == nil, let opening else { return }
+  private mutating func openSession(threads share: Int) throws(Problem) {
+    guard session == nil, var opening else { return }
+    opening.threads = settings.threadCount(limits, sharing: share)
     session = try EncodeSession(
       settings, opening, limits: limits, spoolDirectory: spoolDirectory)
   }

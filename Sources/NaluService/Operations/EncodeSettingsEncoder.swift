@@ -33,7 +33,7 @@ extension EncodeSettings {
     settings.preset = preset
     settings.tunes = tunes
     settings.slices = slices
-    settings.threads = threadCount(limits)
+    settings.threads = threadCount(limits, sharing: limits.maxThreads)
     // A transport stream must have them (ISO/IEC 13818-1 §2.14.1).
     settings.accessUnitDelimiters = accessUnitDelimiters || format == .mpegts
     settings.repeatsParameterSets = repeatsParameterSets ?? !format.hasConfiguration
@@ -88,9 +88,9 @@ extension EncodeSettings {
   }
 
   /// In real time the threads share a picture by slices, one each: a wish for another number of
-  /// slices is met by a single thread.
-  private func threadCount(_ limits: Limits) -> Int {
-    let count = threads == 0 ? limits.maxThreads : min(threads, limits.maxThreads)
+  /// slices is met by a single thread. `share`: what is given to those who leave it to the server.
+  func threadCount(_ limits: Limits, sharing share: Int) -> Int {
+    let count = threads == 0 ? share : min(threads, limits.maxThreads)
     return isRealtime && slices > 0 && slices != count ? 1 : count
   }
 }

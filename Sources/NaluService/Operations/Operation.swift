@@ -64,6 +64,9 @@ package struct Output: ~Copyable {
   package var answer = Answer()
   /// Frames and bytes, for the log and the metrics.
   package var counters = Counters()
+  /// Jobs that hold a codec now, this one among them: what a step opens gets its share of the
+  /// threads. The runner sets it.
+  package var codecsInUse = 1
 
   package init() {}
 }

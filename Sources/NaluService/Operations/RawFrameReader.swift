@@ -70,6 +70,9 @@ struct RawFrameReader: Sendable {
     if !isY4M { try refuseMagic(next) }
   }
 
+  /// Whether bytes of the last block are left.
+  var hasMore: Bool { block != nil }
+
   /// The next picture, or nil when that takes another block.
   mutating func next() throws(Problem) -> RawFrame? {
     while let current = block {

@@ -12,6 +12,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private let spoolDirectory: SpoolDirectory
   private var intake: MediaIntake
   private var phase = Phase.receiving
+  /// Of the decoder, and of the encoder unless the client says how many.
+  private var threads = 1
   private var plan: TranscodePlan?
   private var player: DecodePlayer?
   private var shape: TranscodeShape?
@@ -91,10 +93,12 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private mutating func prepare(_ output: inout Output) throws(Problem) {
     guard let index = intake.index else { return }
     let plan = try TranscodePlan(index, settings)
+    threads = limits.threads(sharedBy: output.codecsInUse)
     var decode = settings.decode
     // Where numbers are counted on the way, frames are told by their times.
     if index.isReliable { decode.frames = .numbers([plan.numbers]) }
-    player = try DecodePlayer(index, DecodeTargets(decode.selection, in: index), decode, limits)
+    player = try DecodePlayer(
+      index, DecodeTargets(decode.selection, in: index), decode, limits, threads: threads)
     pacer = FramePacer(plan.pace)
     if case .constant = plan.pace {
       // A wrong time would have a frame repeated for hours.
@@ -127,7 +131,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
       return
     }
     let unit = plan.timing.timeBase.doubleValue
-    let begin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
+    let begin = (Double(index.timeline?.origin ?? 0) + Double(plan.origin)) * unit
     let origin = begin - plan.delay
     let found = try ContainerSound(
       { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: [aac],
@@ -195,6 +199,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private mutating func openSession(_ plan: TranscodePlan, firstTick: Int) throws(Problem) {
     guard session == nil, let settings = shape?.settings, let video = shape?.video else { return }
     var opening = try settings.encoderSettings(for: video, limits: limits)
+    opening.threads = settings.threadCount(limits, sharing: threads)
     var presentation = EncodeSession.Presentation()
     switch plan.pace {
     case .constant:
