@@ -96,6 +96,21 @@ import Testing
     #expect(problem?.detail.contains("track_ID") == true)
   }
 
+  /// libavformat would end the process.
+  @Test(arguments: ["mp4", "fmp4"])
+  func aPauseOfYearsIsNotWritten(format: String) throws {
+    var file = try ContainerFile.make(.fmp4, frames: 45)
+    let name = Array("tfdt".utf8)
+    let places = file.indices.dropLast(16).filter { file[$0..<$0 + 4].elementsEqual(name) }
+    // The time of the last fragment, of 64 bits.
+    let last = try #require(places.last)
+    file[last + 10] = 0x15
+    let problem = #expect(throws: Problem.self) { try remux("format=\(format)", file) }
+    #expect(problem?.code == .unsupportedFeature)
+    #expect(problem?.parameter == "format")
+    _ = try remux("format=h264", file)
+  }
+
   @Test func thousandsOfTracksAreRefused() throws {
     let file = try ContainerFile.make(.mp4, frames: 2)
     let movie = try #require(BoxTree(file)["moov"])
