@@ -12,11 +12,8 @@ enum EditListRepair {
   /// Bytes of a list that are read.
   static let maxBytes = 16 << 10
 
-  /// What to put where in the upload.
-  ///
-  /// - Parameters:
-  ///   - box: The box, from its size on, as far as it is there.
-  ///   - offset: Its first byte in the upload.
+  /// What to put where in the upload, of which `box` is what there is from byte `offset` on: the size
+  /// of the box, its type, its content.
   static func patches(of box: [UInt8], at offset: Int) -> [SpooledUpload.Patch] {
     guard box.count >= 16, box[9...11].allSatisfy({ $0 == 0 }), box[8] <= 1 else { return [] }
     let isLong = box[8] == 1

@@ -79,10 +79,8 @@ struct DecodePlayer: ~Copyable {
 
   private var startsWithIDR: Bool { index.entries[0].flags.contains(.idr) }
 
-  /// Receives a frame or sends one; the frame, if it is wanted.
-  ///
-  /// - Parameter spool: The byte stream.
-  /// - Throws: A problem with its place in the upload.
+  /// Receives a frame out of the byte stream, or sends one; the frame, if it is wanted. A problem has
+  /// its place in the upload.
   mutating func step(_ spool: borrowing Spool) throws(Problem) -> Frame? {
     do throws(Problem) {
       return try stepInStream(spool)
