@@ -30,6 +30,13 @@ package struct Muxer: ~Copyable {
   private let timeBases: [Rational]
   private let keepsSamples: Bool
   private var lastDecoding: [Int]
+  /// The same in the time base of the container.
+  private var lastWritten: [Int64?]
+  private let isMP4: Bool
+
+  /// Ticks between two samples of MP4, which has 32 bits for them; libavformat ends the process at
+  /// more.
+  private static let longestStep: Int64 = 0x7FFF_FFFF
 
   /// Writes the header of the container.
   ///
@@ -63,6 +70,8 @@ package struct Muxer: ~Copyable {
     timeBases = tracks.map(\.timeBase)
     self.keepsSamples = keepsSamples
     lastDecoding = tracks.map { _ in Int.min }
+    lastWritten = tracks.map { _ in nil }
+    isMP4 = format == .mp4 || format == .fmp4
   }
 
   /// Writes the next sample of track number `track`.
@@ -82,6 +91,8 @@ package struct Muxer: ~Copyable {
     lastDecoding[track] = timing.decoding
     // Whoever puts the samples in has to know their order.
     let isInOrder = timeBases.count == 1 || !keepsSamples
+    let last = lastWritten[track]
+    var written: Int64 = 0
     let result = sample.withUnsafeBytes { bytes -> Int32 in
       let av = packet.pointer
       // SAFETY: libavformat only reads the bytes, and copies what it keeps beyond the call.
@@ -101,10 +112,20 @@ package struct Muxer: ~Copyable {
         av_packet_unref(av)
         output.passed = nil
       }
+      written = av.pointee.dts
+      guard !isMP4 || Self.isShort(av.pointee, after: last) else { return -EINVAL }
       return isInOrder
         ? av_write_frame(context.pointer, av) : av_interleaved_write_frame(context.pointer, av)
     }
     try check(result, "av_write_frame")
+    lastWritten[track] = written
+  }
+
+  private static func isShort(_ packet: AVPacket, after last: Int64?) -> Bool {
+    let (step, overflows) = packet.dts.subtractingReportingOverflow(last ?? packet.dts)
+    let (delay, isLong) = packet.pts.subtractingReportingOverflow(packet.dts)
+    return !overflows && !isLong && step <= longestStep && delay <= longestStep
+      && packet.duration <= longestStep
   }
 
   /// No sample follows: writes what ends the container.

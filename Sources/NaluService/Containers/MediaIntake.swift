@@ -13,6 +13,10 @@ struct MediaIntake: ~Copyable, Sendable {
   /// The first bytes, until they are enough to tell what the upload is.
   private var head: [UInt8] = []
   private(set) var format: MediaFormat?
+  private var hasConfiguration = false
+  /// Looks for what the others do not tell.
+  private var watch: ContainerWatch?
+  private var damage: ContainerDamage?
   /// The upload as it came, of a container.
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
@@ -45,9 +49,6 @@ struct MediaIntake: ~Copyable, Sendable {
     case receiving, received, checking, extracting, finished
   }
 
-  /// Bytes that tell what an upload is.
-  private static let headSize = 64 << 10
-
   /// - Parameters:
   ///   - limits: Bounds sizes and counts.
   ///   - spoolDirectory: Where the upload waits.
@@ -76,7 +77,7 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Bytes of memory that the lists of frames, packets and samples take.
   var heldBytes: Int {
     scan.heldBytes + (samples?.heldBytes ?? 0) + packets * MemoryLayout<StreamTimeline.Mark>.stride
-      + (phase == .extracting ? tables.heldBytes : 0)
+      + (phase == .extracting ? tables.heldBytes : 0) + (watch?.heldBytes ?? 0)
   }
 
   mutating func push(_ block: Block) {
@@ -119,9 +120,9 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func take(_ bytes: Span<UInt8>) throws(Problem) {
     if format == nil {
-      guard head.isEmpty, bytes.count >= Self.headSize else {
+      guard head.isEmpty, bytes.count >= InputForm.headBytes else {
         head.append(copying: bytes)
-        if head.count >= Self.headSize { try decideByHead() }
+        if head.count >= InputForm.headBytes { try decideByHead() }
         return
       }
       try decide(by: bytes)
@@ -137,26 +138,24 @@ struct MediaIntake: ~Copyable, Sendable {
   }
 
   private mutating func decide(by bytes: Span<UInt8>) throws(Problem) {
-    let recognised = MediaFormat(head: bytes)
-    if recognised == nil || recognised == .annexB, let name = ContainerSignature.name(of: bytes) {
-      throw Problem(.unrecognisedInput, "The body is \(name), not H.264 or a container of it.")
-    }
-    try lengthPrefix.check(recognised)
-    format = lengthPrefix.isGiven ? .avcc : recognised ?? .annexB
-    switch format {
+    let form = try InputForm(of: bytes, lengthPrefix)
+    format = form.format
+    if form.format != .annexB { watch = ContainerWatch(form) }
+    switch form.format {
     case .avcc:
-      lengths = LengthsToStartCodes(
-        lengthSize: lengthPrefix.lengthSize ?? LengthPrefix.size(in: bytes) ?? 4)
-      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
-      for unit in record?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
+      lengths = LengthsToStartCodes(lengthSize: form.lengthSize)
+      scan.noteLengths()
+      hasConfiguration = form.configuration != nil
+      for unit in form.configuration?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
     case .mp4, .flv, .mpegTS, .matroska:
       if file == nil { container = Spool(in: spoolDirectory) }
-    case .annexB, nil:
+    case .annexB:
       break
     }
   }
 
   private mutating func store(_ bytes: Span<UInt8>) throws(Problem) {
+    watch?.read(bytes)
     if lengths != nil {
       var converted: [UInt8] = []
       converted.reserveCapacity(bytes.count)
@@ -178,13 +177,21 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func endUpload() throws(Problem) {
     if format == nil { try decideByHead() }
+    watch?.finish()
+    damage = watch?.damage
+    watch = nil
     if let file, format?.demuxer != nil {
       upload = SpooledUpload(file)
     } else if let spool = container.take() {
       upload = SpooledUpload(spool)
     }
     guard let format, upload != nil else {
-      index = try scan.finish()
+      do throws(Problem) {
+        index = try scan.finish()
+      } catch {
+        throw lengths != nil && !hasConfiguration ? error.pointingToConfiguration : error
+      }
+      index?.damage = damage
       phase = .finished
       return
     }
@@ -194,10 +201,9 @@ struct MediaIntake: ~Copyable, Sendable {
   // MARK: Out of a container
 
   private mutating func check() throws(Problem) {
-    guard let upload, try tables.step(upload) else {
-      phase = .extracting
-      return
-    }
+    guard let upload, try !tables.step(upload) else { return }
+    self.upload = tables.repaired(upload)
+    phase = .extracting
   }
 
   private mutating func extract() throws(Problem) {
@@ -218,14 +224,18 @@ struct MediaIntake: ~Copyable, Sendable {
       let timeline = extraction?.timeline
       throw timeline?.placed(error) ?? error
     }
-    finishExtraction()
+    try finishExtraction()
   }
 
-  private mutating func finishExtraction() {
+  private mutating func finishExtraction() throws(Problem) {
     if let description = extraction?.description {
       index?.describe(by: description)
+      index?.damage = damage ?? description.damage
       tracks = description.tracks
       videoTrack = description.video
+    }
+    guard index?.frameCount != 0 else {
+      throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")
     }
     extraction = nil
     phase = .finished
@@ -249,7 +259,7 @@ struct MediaIntake: ~Copyable, Sendable {
       list.suits(index, timeline)
     {
       samples = list
-      finishExtraction()
+      try finishExtraction()
     } else {
       // Once more, through a byte stream.
       areSamplesUnsuited = true
@@ -258,5 +268,15 @@ struct MediaIntake: ~Copyable, Sendable {
       extraction = nil
       packets = 0
     }
+  }
+}
+
+extension Problem {
+  /// That of a stream whose sender may have parameter sets elsewhere.
+  fileprivate var pointingToConfiguration: Problem {
+    guard code == .noParameterSets else { return self }
+    var problem = self
+    problem.detail += " Length-prefixed NAL units may have them apart: give those as avcc."
+    return problem
   }
 }
