@@ -11,6 +11,8 @@ struct ContainerSound: ~Copyable, Sendable {
   private var waiting = FirstInFirstOut<SoundFrame>()
   /// What muxers are told of the tracks, in order.
   let muxerTracks: [MuxerTrack]
+  /// There is less sound than the container says, or some of it cannot be read; as far as it was read.
+  private(set) var isDamaged = false
 
   /// Packets in which the first frame of every track must be.
   private static let searchedPackets = 20_000
@@ -27,7 +29,10 @@ struct ContainerSound: ~Copyable, Sendable {
     var tracks: [Int: SoundTrack] = [:]
     var muxerTracks: [MuxerTrack] = []
     for index in indices {
-      guard let track = found[index] else { continue }
+      guard let track = found[index] else {
+        isDamaged = true
+        continue
+      }
       muxerTracks.append(track.muxerTrack)
       tracks[index] = SoundTrack(track, number: muxerTracks.count)
     }
@@ -90,7 +95,21 @@ struct ContainerSound: ~Copyable, Sendable {
     do throws(CodecError) {
       return try demuxer.next()
     } catch {
-      // What was read so far counts; the video says that the container is damaged.
+      // What was read so far counts.
+      return nil
+    }
+  }
+
+  /// The next packet, or nil; the sound may be over then, or damaged.
+  private mutating func nextPacket() -> Packet? {
+    do throws(CodecError) {
+      let packet = try demuxer.next()
+      if packet == nil, tracks.keys.contains(where: demuxer.damagedTracks.contains) {
+        isDamaged = true
+      }
+      return packet
+    } catch {
+      isDamaged = true
       return nil
     }
   }
@@ -99,7 +118,7 @@ struct ContainerSound: ~Copyable, Sendable {
   mutating func next() throws(Problem) -> SoundFrame? {
     while true {
       if let frame = waiting.removeFirst() { return frame }
-      guard let packet = try Self.next(&demuxer) else { return nil }
+      guard let packet = nextPacket() else { return nil }
       tracks[packet.track]?.take(packet, origin: origin, into: &waiting)
     }
   }
@@ -120,6 +139,7 @@ private struct SoundTrack: Sendable {
   private var next: Int?
   /// Of an ADTS frame that goes on in the next packet.
   private var rest: [UInt8] = []
+  private var times = PacketTimes()
 
   init(_ found: ContainerSound.Found, number: Int) {
     self.number = number
@@ -156,8 +176,7 @@ private struct SoundTrack: Sendable {
     _ bytes: Span<UInt8>, _ time: Int?, _ first: ADTSHeader,
     into frames: inout FirstInFirstOut<SoundFrame>
   ) {
-    // A packet's time is that of the first frame that begins in it.
-    var time = rest.isEmpty ? time : nil
+    times.add(time, at: rest.count)
     rest.append(copying: bytes)
     var position = 0
     while position + ADTSHeader.size <= rest.count {
@@ -167,12 +186,12 @@ private struct SoundTrack: Sendable {
       }
       guard position + header.frameSize <= rest.count else { break }
       add(
-        Array(rest[position + header.headerSize..<position + header.frameSize]), at: begin(time),
-        ADTSHeader.samples, to: &frames)
-      time = nil
+        Array(rest[position + header.headerSize..<position + header.frameSize]),
+        at: begin(times.take(at: position)), ADTSHeader.samples, to: &frames)
       position += header.frameSize
     }
     rest.removeFirst(position)
+    times.remove(position)
   }
 
   private mutating func add(

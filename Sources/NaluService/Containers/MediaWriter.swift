@@ -20,6 +20,8 @@ struct MediaWriter: ~Copyable, Sendable {
   private var span = (start: Double.infinity, end: -Double.infinity)
   /// Bytes of the whole, known once it is complete; nil for what is not patched.
   private(set) var length: Int?
+  /// What `mp4` shows, if that is not all from some time on.
+  var edits: MovieEdits?
 
   /// - Parameters:
   ///   - format: What comes out.
@@ -104,7 +106,7 @@ struct MediaWriter: ~Copyable, Sendable {
     isFinished = true
     guard var complete = file.take() else { return }
     if format == .flv { try complete.correctDuration(to: span.end - span.start) }
-    let movie = format == .mp4 ? try MovieIndex(complete) : nil
+    let movie = format == .mp4 ? try MovieIndex(complete, edits) : nil
     length = movie?.length ?? complete.count
     reading = FinishedFile(complete, movie)
   }

@@ -11,7 +11,12 @@ struct MovieIndex: Sendable {
   let length: Int
 
   /// Reads the file that libavformat wrote: `ftyp`, `free`, `mdat`, `moov`.
-  init(_ file: borrowing Spool) throws(Problem) {
+  ///
+  /// - Parameters:
+  ///   - file: The whole file.
+  ///   - edits: What it shows, if that is not what libavformat says.
+  /// - Throws: When it is not such a file.
+  init(_ file: borrowing Spool, _ edits: MovieEdits? = nil) throws(Problem) {
     var position = 0
     var start: [UInt8] = []
     var movie: [UInt8] = []
@@ -27,6 +32,7 @@ struct MovieIndex: Sendable {
       }
     }
     guard !movie.isEmpty, !start.isEmpty else { throw Self.unreadable }
+    if let edits { movie = edits.applied(to: movie) }
     let moved = Self.moved(movie, lastOffset: position)
     front = start + moved
     shift = -moved.count
@@ -64,11 +70,32 @@ extension MovieIndex {
     return Box(type: type, size: integer(bytes, position + 8, 8), headerSize: 16)
   }
 
-  private static func integer(_ bytes: [UInt8], _ position: Int, _ size: Int) -> Int {
+  struct Child {
+    var type: String
+    var whole: Range<Int>
+    var content: Range<Int>
+  }
+
+  /// The boxes in that range.
+  static func boxes(_ bytes: [UInt8], _ range: Range<Int>) -> [Child] {
+    var children: [Child] = []
+    var position = range.lowerBound
+    while position < range.upperBound, let box = box(bytes, position),
+      box.size <= range.upperBound - position
+    {
+      let end = position + box.size
+      children.append(
+        Child(type: box.type, whole: position..<end, content: position + box.headerSize..<end))
+      position = end
+    }
+    return children
+  }
+
+  static func integer(_ bytes: [UInt8], _ position: Int, _ size: Int) -> Int {
     bytes[position..<position + size].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  private static func append(_ value: Int, _ size: Int, to bytes: inout [UInt8]) {
+  static func append(_ value: Int, _ size: Int, to bytes: inout [UInt8]) {
     for index in (0..<size).reversed() {
       bytes.append(UInt8(truncatingIfNeeded: value >> (8 * index)))
     }

@@ -12,6 +12,11 @@ struct RemuxSound: ~Copyable, Sendable {
   /// What the tracks hold.
   private(set) var names: [String] = []
   private(set) var notes: [String] = []
+  /// Some of the container's sound is missing, as far as it was read.
+  private(set) var isDamaged = false
+
+  /// The sound is that of the container.
+  var isOfContainer: Bool { container != nil || isDamaged }
 
   /// Checks more of the part; true when there is no more, or no part.
   mutating func check() throws(Problem) -> Bool { try part?.check() ?? true }
@@ -26,6 +31,7 @@ struct RemuxSound: ~Copyable, Sendable {
     } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
       try openContainer(upload, format, intake.tracks, source.origin, settings)
     }
+    isDamaged = container?.isDamaged ?? false
     if tracks.isEmpty {
       part = nil
       container = nil
@@ -64,7 +70,9 @@ struct RemuxSound: ~Copyable, Sendable {
 
   private mutating func read() throws(Problem) -> SoundFrame? {
     if part != nil { return try part?.next() }
-    return try container?.next()
+    let frame = try container?.next()
+    if container?.isDamaged == true { isDamaged = true }
+    return frame
   }
 }
 
