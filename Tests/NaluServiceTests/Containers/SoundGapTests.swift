@@ -19,7 +19,7 @@ import Testing
     }
     var pieces: [(time: Int, pid: Int, bytes: [UInt8])] = []
     for (number, unit) in try EncodedStream(stream.bytes).accessUnits.enumerated() {
-      let content = unit.units.flatMap { [0, 0, 0, 1] + $0.bytes }
+      let content = unit.units.flatMap { [UInt8]([0, 0, 0, 1]) + $0.bytes }
       pieces.append((90_000 + 9000 * number, 0x100, [0, 0, 0, 1, 9, 0xF0] + content))
     }
     var rest: [UInt8] = []
