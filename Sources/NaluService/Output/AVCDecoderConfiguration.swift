@@ -4,13 +4,13 @@ internal import H264
 struct AVCDecoderConfiguration {
   let bytes: [UInt8]
 
+  /// Nil without a sequence parameter set, or when a set or their number is too large for the record.
+  ///
   /// - Parameters:
   ///   - sets: What the sequence parameter sets say, in any order.
   ///   - sps: The same as NAL units.
   ///   - pps: Picture parameter sets.
   ///   - spsExtensions: Sequence parameter set extensions.
-  /// - Returns: Nil without a sequence parameter set, or when a set or their number is too large for
-  ///   the record.
   init?(
     _ sets: [SequenceParameterSet], sps: [[UInt8]], pps: [[UInt8]], spsExtensions: [[UInt8]]
   ) {
