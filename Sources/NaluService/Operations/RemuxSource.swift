@@ -27,6 +27,9 @@ struct RemuxSource: Sendable {
   init(
     _ found: DecodeIndex, _ stream: borrowing Spool, _ settings: RemuxSettings
   ) throws(Problem) {
+    guard found.frameCount > 0 || found.entries.isEmpty else {
+      throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")
+    }
     let index = found.withoutUnneeded()
     guard !index.entries.isEmpty, let sequence = index.sequence else {
       throw Problem(.undecodable, "The stream has no pictures.")

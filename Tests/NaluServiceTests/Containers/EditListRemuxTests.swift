@@ -100,6 +100,12 @@ import Testing
     }
   }
 
+  @Test func aFileThatShowsNothingIsRefused() throws {
+    let file = try EditedFile.make(Case([(5000, 10)]).edits)
+    let problem = #expect(throws: Problem.self) { try remux("format=mp4", file) }
+    #expect(problem?.code == .undecodable)
+  }
+
   @Test(arguments: cases)
   func aTranscodeEncodesTheFramesThatAreShown(edited: Case) throws {
     let file = try EditedFile.make(edited.edits)
