@@ -62,11 +62,16 @@ struct SampleTimeline: Sendable {
 
   private static func rate(_ index: DecodeIndex, _ given: Rational?) -> (Rational, Source) {
     if let given { return (given, .given) }
-    guard let rate = index.frameRate else { return (usualRate, .assumed) }
-    let fits =
-      rate.numerator <= Int(Int32.max) && rate.denominator <= Int(Int32.max)
-      && rate.numerator <= highestRate * rate.denominator && rate.numerator > 0
-    return fits ? (Rational(rate.numerator, rate.denominator), .stream) : (usualRate, .assumed)
+    return statedRate(index).map { ($0, .stream) } ?? (usualRate, .assumed)
+  }
+
+  /// The frame rate that the stream or its container says, if it can be one.
+  static func statedRate(_ index: DecodeIndex) -> Rational? {
+    guard let rate = index.frameRate,
+      rate.numerator <= Int(Int32.max), rate.denominator <= Int(Int32.max),
+      rate.numerator <= highestRate * rate.denominator, rate.numerator > 0
+    else { return nil }
+    return Rational(rate.numerator, rate.denominator)
   }
 
   /// The times of frames of a container, of which some may not be shown.

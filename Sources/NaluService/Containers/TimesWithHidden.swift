@@ -15,8 +15,6 @@ struct TimesWithHidden: Sendable {
   private let hasEdits: Bool
   /// Of a frame that has no time.
   private let step: Int
-  /// A hidden frame with a wrong time must not shift the others out of all bounds.
-  private static let longestStep = 1 << 30
   /// Units in a second.
   private static let finestUnits = 1_000_000
   /// By how much frames are later that follow hidden ones.
@@ -30,7 +28,9 @@ struct TimesWithHidden: Sendable {
     self.hasEdits = hasEdits
     let known = timing.starts.map { $0 * factor }
     let last = max(1, timing.lastDuration) * factor
-    step = min(known.count > 1 ? max(1, known[1] - known[0]) : last, Self.longestStep)
+    // A wrong time must not shift frames out of all bounds.
+    let gap = known.count > 1 ? known[1] - known[0] : last
+    step = max(1, min(DecodeIndex.longestStep, gap))
     starts.reserveCapacity(isHidden.count)
     let first = isHidden.firstIndex(of: false) ?? isHidden.count
     end = (known.first ?? 0) - first * step
