@@ -11,10 +11,15 @@ package struct ContainerReader: Sendable {
   /// Bytes of the length fields of a bare length-prefixed stream.
   package let lengthSize: Int
 
-  /// `lengthSize`: of the NAL units of a bare length-prefixed stream; `search`: finds start codes.
+  /// - Parameters:
+  ///   - format: What the upload is.
+  ///   - lengthSize: Of the NAL units of a bare length-prefixed stream.
+  ///   - limits: What is kept in memory.
+  ///   - search: Finds start codes; nil when NAL units are not to be looked into: then those of byte
+  ///     streams are not found either.
   package init(
     _ format: MediaFormat, lengthSize: Int = 4, _ limits: ContainerLimits,
-    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     self.format = format
     self.lengthSize = lengthSize
@@ -59,6 +64,9 @@ package struct ContainerReader: Sendable {
     try transport?.finish(into: &sink)
     try matroska?.finish(into: &sink)
   }
+
+  /// Bytes of memory that sample tables take.
+  package var heldBytes: Int { mp4?.heldBytes ?? 0 }
 
   /// There is a track to report.
   package var hasH264: Bool { tracks.contains(where: \.isReported) }

@@ -27,9 +27,6 @@ struct RemuxSource: Sendable {
   init(
     _ found: DecodeIndex, _ stream: borrowing Spool, _ settings: RemuxSettings
   ) throws(Problem) {
-    guard found.frameCount > 0 || found.entries.isEmpty else {
-      throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")
-    }
     let index = found.withoutUnneeded()
     guard !index.entries.isEmpty, let sequence = index.sequence else {
       throw Problem(.undecodable, "The stream has no pictures.")
@@ -70,7 +67,7 @@ struct RemuxSource: Sendable {
         "\(index.picturesWithoutParameterSets) pictures before the first parameter sets were left out"
       )
     }
-    if index.isDamaged { notes.append("the input is damaged or ends before its time") }
+    if index.damage != nil { notes.append("the input is damaged or ends before its time") }
     let isMP4 = settings.format == .mp4 || settings.format == .fmp4
     if !isMP4, index.displayMatrix != nil {
       notes.append("\(settings.format.rawValue) has no room for the rotation of the input")

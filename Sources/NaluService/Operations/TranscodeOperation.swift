@@ -25,8 +25,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private var waitingSound: SoundFrame?
   private var soundCount = SoundCount()
   private var isSoundDamaged = false
-  private var timeline: StreamTimeline?
-  /// The container cannot be read to its end.
+  /// The container lacks something, which counts as an error already.
   private var isDamaged = false
   private var framesIn = 0
   private var skipped = 0
@@ -116,8 +115,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
       guard ticks <= limits.maxFrames else { throw .tooManyFrames(limits) }
       guard ticks / plan.numbers.count <= Self.mostRepeats else { throw .tooManyRepeats }
     }
-    isDamaged = index.isDamaged
-    timeline = index.timeline
+    isDamaged = index.damage != nil
     if let base = index.extension { notes.append(base.rawValue) }
     self.plan = plan
     try findSound(index, plan)
@@ -175,7 +173,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     }
     try decode()
     skipped = player?.skipped ?? 0
-    errors = (player?.errors ?? 0) + (isDamaged ? 1 : 0)
+    errors = player?.errors ?? 0
   }
 
   private mutating func pop() throws(Problem) -> FramePacer.PacedFrame? {
@@ -184,7 +182,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
 
   private mutating func decode() throws(Problem) {
     guard let plan else { return }
-    if let frame = try nextFrame() {
+    if let frame = try player?.step(intake.stream) {
       let number = player?.index.number(of: frame.number) ?? 0
       if plan.numbers.contains(number) {
         framesIn += 1
@@ -201,14 +199,6 @@ package struct TranscodeOperation: Operation, ~Copyable {
       throw .nothingToShow(errors: errors, skipped: skipped)
     }
     pacer?.finish(at: plan.endTicks)
-  }
-
-  private mutating func nextFrame() throws(Problem) -> Frame? {
-    do throws(Problem) {
-      return try player?.step(intake.stream)
-    } catch {
-      throw timeline?.placed(error) ?? error
-    }
   }
 
   private mutating func openShape(
@@ -291,7 +281,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     output.answer.contentType = settings.encode.format.contentType
     output.answer.headers =
       notes.isEmpty ? [] : [.init("Nalu-Note", notes.joined(separator: "; "))]
-    let errors = errors + (isSoundDamaged ? 1 : 0)
+    let errors = errors + (isSoundDamaged && !isDamaged ? 1 : 0)
     output.counters.decodeErrors = errors
     output.answer.trailers = [
       .init("Nalu-Frames-In", "\(framesIn)"), .init("Nalu-Frames-Out", "\(framesOut)"),
