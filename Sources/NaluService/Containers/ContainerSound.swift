@@ -12,6 +12,8 @@ struct ContainerSound: ~Copyable, Sendable {
   private var waiting = FirstInFirstOut<SoundFrame>()
   /// What muxers are told of the tracks, in order.
   let muxerTracks: [MuxerTrack]
+  /// There is less sound than the container says, or some of it cannot be read; as far as it was read.
+  private(set) var isDamaged = false
 
   /// Packets in which the first frame of every track must be.
   private static let searchedPackets = 20_000
@@ -31,7 +33,10 @@ struct ContainerSound: ~Copyable, Sendable {
     var tracks: [Int: SoundTrack] = [:]
     var muxerTracks: [MuxerTrack] = []
     for index in indices {
-      guard let track = found[index] else { continue }
+      guard let track = found[index] else {
+        isDamaged = true
+        continue
+      }
       muxerTracks.append(track.muxerTrack)
       tracks[index] = SoundTrack(track, number: muxerTracks.count)
     }
@@ -107,7 +112,21 @@ struct ContainerSound: ~Copyable, Sendable {
     do throws(CodecError) {
       return try demuxer.next()
     } catch {
-      // What was read so far counts; the video says that the container is damaged.
+      // What was read so far counts.
+      return nil
+    }
+  }
+
+  /// The next packet, or nil; the sound may be over then, or damaged.
+  private mutating func nextPacket() -> Packet? {
+    do throws(CodecError) {
+      let packet = try demuxer.next()
+      if packet == nil, tracks.keys.contains(where: demuxer.damagedTracks.contains) {
+        isDamaged = true
+      }
+      return packet
+    } catch {
+      isDamaged = true
       return nil
     }
   }
@@ -116,7 +135,7 @@ struct ContainerSound: ~Copyable, Sendable {
   mutating func next() throws(Problem) -> SoundFrame? {
     while true {
       if let frame = waiting.removeFirst() { return frame }
-      guard let packet = try Self.next(&demuxer) else { return nil }
+      guard let packet = nextPacket() else { return nil }
       tracks[packet.track]?.take(packet, origin: origin, into: &waiting)
     }
   }
@@ -139,6 +158,7 @@ private struct SoundTrack: Sendable {
   private var next: Int?
   /// Of a frame that goes on in the next packet.
   private var rest: [UInt8] = []
+  private var times = PacketTimes()
 
   init(_ found: ContainerSound.Found, number: Int) {
     self.number = number
@@ -184,8 +204,7 @@ private struct SoundTrack: Sendable {
     _ bytes: Span<UInt8>, _ time: Int?, _ form: SoundFrameHeader.Form, _ first: SoundFrameHeader,
     into frames: inout FirstInFirstOut<SoundFrame>
   ) {
-    // A packet's time is that of the first frame that begins in it.
-    var time = rest.isEmpty ? time : nil
+    times.add(time, at: rest.count)
     rest.append(copying: bytes)
     var position = 0
     while let header = nextHeader(form, first, &position) {
@@ -198,11 +217,11 @@ private struct SoundTrack: Sendable {
       }
       add(
         Array(rest[position + header.headerSize..<end]),
-        at: begin(time, lasting: header.samples), header.samples, to: &frames)
-      time = nil
+        at: begin(times.take(at: position), lasting: header.samples), header.samples, to: &frames)
       position = end
     }
     rest.removeFirst(position)
+    times.remove(position)
   }
 
   /// The next header from `position` on, which is moved there; nil when more bytes are needed.

@@ -28,6 +28,8 @@ struct MediaWriter: ~Copyable, Sendable {
   private(set) var heldBytes = 0
   /// Bytes of the whole, known once it is complete; nil for what is not patched.
   private(set) var length: Int?
+  /// What `mp4` shows, if that is not all from some time on.
+  var edits: MovieEdits?
 
   /// - Parameters:
   ///   - format: What comes out.
@@ -148,13 +150,13 @@ struct MediaWriter: ~Copyable, Sendable {
     muxer = nil
     isFinished = true
     if let complete = plan.take() {
-      let file = try complete.finished()
+      let file = try complete.finished(edits)
       length = file.length
       planned = consume file
     }
     guard var complete = file.take() else { return }
     if format == .flv { try complete.correctDuration(to: span.end - span.start) }
-    let movie = format == .mp4 ? try MovieIndex(complete) : nil
+    let movie = format == .mp4 ? try MovieIndex(complete, edits) : nil
     length = movie?.length ?? complete.count
     reading = FinishedFile(complete, movie)
   }

@@ -11,7 +11,12 @@ struct MovieIndex: Sendable {
   let length: Int
 
   /// Reads the file that libavformat wrote: `ftyp`, `free`, `mdat`, `moov`.
-  init(_ file: borrowing Spool) throws(Problem) {
+  ///
+  /// - Parameters:
+  ///   - file: The whole file.
+  ///   - edits: What it shows, if that is not what libavformat says.
+  /// - Throws: When it is not such a file.
+  init(_ file: borrowing Spool, _ edits: MovieEdits? = nil) throws(Problem) {
     var position = 0
     var start: [UInt8] = []
     var movie: [UInt8] = []
@@ -27,7 +32,7 @@ struct MovieIndex: Sendable {
       }
     }
     guard !movie.isEmpty, !start.isEmpty else { throw Self.unreadable }
-    self.init(start: start, movie, at: position)
+    self.init(start: start, edits?.applied(to: movie) ?? movie, at: position)
   }
 
   /// - Parameters:
@@ -47,12 +52,16 @@ struct MovieIndex: Sendable {
   ///   - head: What precedes the samples: `ftyp`, `free` and the beginning of `mdat`.
   ///   - tail: What follows them: `moov`.
   ///   - position: Where `tail` begins.
+  ///   - edits: What it shows, if that is not what libavformat says.
   /// - Throws: When that is no MP4 file.
-  init(head: [UInt8], tail: [UInt8], at position: Int) throws(Problem) {
+  init(
+    head: [UInt8], tail: [UInt8], at position: Int, _ edits: MovieEdits?
+  ) throws(Problem) {
     guard let first = Self.box(head, 0), first.type == "ftyp", first.size <= head.count,
       let movie = Self.box(tail, 0), movie.type == "moov", movie.size == tail.count
     else { throw Self.unreadable }
-    self.init(start: Array(head[..<first.size]), tail, at: position)
+    self.init(
+      start: Array(head[..<first.size]), edits?.applied(to: tail) ?? tail, at: position)
   }
 
   private static var unreadable: Problem {
@@ -86,11 +95,32 @@ extension MovieIndex {
     return Box(type: type, size: integer(bytes, position + 8, 8), headerSize: 16)
   }
 
-  private static func integer(_ bytes: [UInt8], _ position: Int, _ size: Int) -> Int {
+  struct Child {
+    var type: String
+    var whole: Range<Int>
+    var content: Range<Int>
+  }
+
+  /// The boxes in that range.
+  static func boxes(_ bytes: [UInt8], _ range: Range<Int>) -> [Child] {
+    var children: [Child] = []
+    var position = range.lowerBound
+    while position < range.upperBound, let box = box(bytes, position),
+      box.size <= range.upperBound - position
+    {
+      let end = position + box.size
+      children.append(
+        Child(type: box.type, whole: position..<end, content: position + box.headerSize..<end))
+      position = end
+    }
+    return children
+  }
+
+  static func integer(_ bytes: [UInt8], _ position: Int, _ size: Int) -> Int {
     bytes[position..<position + size].reduce(0) { $0 << 8 | Int($1) }
   }
 
-  private static func append(_ value: Int, _ size: Int, to bytes: inout [UInt8]) {
+  static func append(_ value: Int, _ size: Int, to bytes: inout [UInt8]) {
     for index in (0..<size).reversed() {
       bytes.append(UInt8(truncatingIfNeeded: value >> (8 * index)))
     }

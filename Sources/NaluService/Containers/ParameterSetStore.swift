@@ -4,7 +4,10 @@ internal import H264
 /// id, in order of appearance.
 struct ParameterSetStore: Sendable {
   private(set) var sets: [Entry] = []
-  private var parsed = ParameterSets()
+  /// The last of each id, which those that follow refer to.
+  private var latest = ParameterSets()
+  /// What `sets` has, by id.
+  private var sequences: [Int: SequenceParameterSet] = [:]
   /// A set came that differs from an earlier one of its kind and id: no list of sets describes the
   /// whole stream.
   private(set) var hasChanged = false
@@ -27,20 +30,21 @@ struct ParameterSetStore: Sendable {
   @discardableResult
   mutating func add(_ unit: [UInt8], keepsFirst: Bool = false) -> Bool {
     if sets.contains(where: { $0.bytes == unit }) { return true }
-    guard let name = name(of: unit) else { return false }
-    guard let place = sets.firstIndex(where: { $0.name == name }) else {
-      sets.append(Entry(name: name, bytes: unit))
-      return true
-    }
-    if sets[place].bytes != unit {
+    guard let (name, sequence) = read(unit) else { return false }
+    if let place = sets.firstIndex(where: { $0.name == name }) {
       hasChanged = true
-      if !keepsFirst { sets[place].bytes = unit }
+      if keepsFirst { return true }
+      sets[place].bytes = unit
+    } else {
+      sets.append(Entry(name: name, bytes: unit))
     }
+    if let sequence { sequences[sequence.id] = sequence }
     return true
   }
 
-  /// The kind and id of a set, which is also remembered for reading those that refer to it.
-  private mutating func name(of unit: [UInt8]) -> Int? {
+  /// The kind and id of a set, which is also remembered for reading those that refer to it, and what
+  /// a sequence parameter set says.
+  private mutating func read(_ unit: [UInt8]) -> (name: Int, sequence: SequenceParameterSet?)? {
     guard let header = unit.first else { return nil }
     var rbsp = RBSP()
     rbsp.load(unit.span, headerSize: 1)
@@ -50,17 +54,17 @@ struct ParameterSetStore: Sendable {
       switch NALUnitType(header: header) {
       case .sps:
         let set = try SequenceParameterSet(parsing: &bits)
-        parsed.store(set)
-        return 7 << 8 | set.id
+        latest.store(set)
+        return (7 << 8 | set.id, set)
       case .pps:
-        let known = parsed
+        let known = latest
         let set = try PictureParameterSet(parsing: &bits) {
           known.chromaFormatIDC(ofSequenceParameterSet: $0)
         }
-        parsed.store(set)
-        return 8 << 8 | set.id
+        latest.store(set)
+        return (8 << 8 | set.id, nil)
       case .spsExtension:
-        return 13 << 8 | (try bits.ue("seq_parameter_set_id", within: 0...31))
+        return (13 << 8 | (try bits.ue("seq_parameter_set_id", within: 0...31)), nil)
       default:
         return nil
       }
@@ -73,20 +77,16 @@ struct ParameterSetStore: Sendable {
     sets.filter { $0.name >> 8 == Int(type.rawValue) }.map(\.bytes)
   }
 
-  /// The sequence parameter set of that id, or the first.
-  func sequence(_ id: Int? = nil) -> SequenceParameterSet? {
-    if let id { return parsed.sequenceParameterSet(id) }
-    return sets.first { $0.name >> 8 == 7 }.flatMap {
-      parsed.sequenceParameterSet($0.name & 0xFF)
-    }
+  /// The first sequence parameter set.
+  func sequence() -> SequenceParameterSet? {
+    sets.first { $0.name >> 8 == 7 }.flatMap { sequences[$0.name & 0xFF] }
   }
 
   /// The AVCDecoderConfigurationRecord; nil without a sequence parameter set, or when there are
   /// more sets than it can hold.
   var configuration: [UInt8]? {
-    sequence().flatMap {
-      AVCDecoderConfiguration(
-        $0, sps: units(.sps), pps: units(.pps), spsExtensions: units(.spsExtension))?.bytes
-    }
+    AVCDecoderConfiguration(
+      Array(sequences.values), sps: units(.sps), pps: units(.pps),
+      spsExtensions: units(.spsExtension))?.bytes
   }
 }

@@ -72,12 +72,12 @@ struct PlannedMovie: ~Copyable, Sendable {
     for index in bytes.indices { target[offset + index] = bytes[index] }
   }
 
-  /// Nothing follows: the file in the order in which it goes out.
-  consuming func finished() throws(Problem) -> Reading {
+  /// Nothing follows: the file in the order in which it goes out, showing `edits` if there are some.
+  consuming func finished(_ edits: MovieEdits?) throws(Problem) -> Reading {
     guard tailStart == head.count + sampleBytes else {
       throw Problem(.internal, "The samples are not where the index says.")
     }
-    let movie = try MovieIndex(head: head, tail: tail, at: tailStart)
+    let movie = try MovieIndex(head: head, tail: tail, at: tailStart, edits)
     let typeSize = movie.front.count + movie.shift
     return Reading(
       length: movie.length, front: movie.front + head[typeSize...], upload: upload, sound: sound,

@@ -41,16 +41,20 @@ struct SampleBuilder: Sendable {
     var sample: [UInt8] = []
     sample.reserveCapacity(bytes.count + 4 * layout.units.count + 16)
     if addsDelimiter { append([0x09, 0xF0].span, to: &sample) }
-    var areInserted = sets.isEmpty
-    for (range, type) in zip(layout.units, types) {
-      if !areInserted, type != .accessUnitDelimiter {
-        for set in sets { append(set.span, to: &sample) }
-        areInserted = true
-      }
+    let place = sets.isEmpty ? nil : Self.placeForSets(types)
+    for (index, (range, type)) in zip(layout.units, types).enumerated() {
+      if index == place { for set in sets { append(set.span, to: &sample) } }
       if drops, ParameterSetStore.holds(type), isApart(bytes, range) { continue }
       append(bytes.span.extracting(range), to: &sample)
     }
     return sample
+  }
+
+  /// In front of which unit sets are put that the access unit lacks: picture parameter sets follow the
+  /// sequence parameter sets that it has.
+  private static func placeForSets(_ types: [NALUnitType]) -> Int? {
+    if let last = types.lastIndex(where: { $0 == .sps || $0 == .spsExtension }) { return last + 1 }
+    return types.firstIndex { $0 != .accessUnitDelimiter }
   }
 
   /// The configuration record has this set.

@@ -149,6 +149,15 @@ struct SampleList: Sendable {
     return !stored.isEmpty && stored.indices.allSatisfy { stored[$0] == bytes[$0] }
   }
 
+  /// The samples of the frames of `index`, which are some of `all`.
+  func keeping(_ index: DecodeIndex, of all: DecodeIndex) -> SampleList {
+    guard index.entries.count < all.entries.count else { return self }
+    var list = self
+    let kept = Set(index.entries.map(\.offset))
+    list.samples = zip(samples, all.entries).compactMap { kept.contains($1.offset) ? $0 : nil }
+    return list
+  }
+
   /// Each frame is one sample.
   func suits(_ index: DecodeIndex, _ timeline: StreamTimeline) -> Bool {
     guard index.entries.count == samples.count, timeline.marks.count == samples.count else {

@@ -32,6 +32,8 @@ struct SampleTimeline: Sendable {
   let source: Source
   /// When the frame at each position of output order is shown; nil: at its position.
   private let starts: [Int]?
+  /// What of it is shown, where an edit list is to say so; empty: all.
+  private(set) var edits: [MovieEdits.Entry] = []
   /// By the frame's place in decoding order: its position in output order.
   private let positions: [Int]
   private let end: Int
@@ -73,51 +75,30 @@ struct SampleTimeline: Sendable {
   }
 
   /// The times of frames of a container, of which some may not be shown.
-  init(_ index: DecodeIndex, _ timing: FrameTiming) {
+  ///
+  /// - Parameters:
+  ///   - index: Its frames, arranged.
+  ///   - timing: When those that are shown are.
+  ///   - hasEdits: An edit list will say which these are, so that the others may have times of their
+  ///     own.
+  init(_ index: DecodeIndex, _ timing: FrameTiming, hasEdits: Bool = true) {
     source = .given
-    let starts = Self.allStarts(index, timing)
+    let times = TimesWithHidden(index, timing, hasEdits: hasEdits)
+    let starts = times.starts
+    edits = times.edits
     positions = index.entries.map(\.order)
-    if let rate = Self.constantRate(index, timing, starts) {
+    if edits.isEmpty, let rate = Self.constantRate(index, timing, starts) {
       frameRate = rate
       timeBase = Rational(rate.denominator, rate.numerator)
       self.starts = nil
       end = starts.count
     } else {
       frameRate = nil
-      timeBase = timing.timeBase
+      timeBase = times.timeBase
       self.starts = starts
-      end = (starts.last ?? 0) + max(1, timing.lastDuration)
+      end = times.end
     }
     delay = Self.delay(positions, starts: self.starts)
-  }
-
-  /// Times of all positions of output order: frames that are not shown have some too, before the
-  /// first or between others.
-  private static func allStarts(_ index: DecodeIndex, _ timing: FrameTiming) -> [Int] {
-    let count = index.entries.count
-    var isHidden = [Bool](repeating: false, count: count)
-    for entry in index.entries where entry.flags.contains(.hidden) { isHidden[entry.order] = true }
-    let known = timing.starts
-    let gap = known.count > 1 ? known[1] - known[0] : timing.lastDuration
-    let step = max(1, min(DecodeIndex.longestStep, gap))
-    let first = isHidden.firstIndex(of: false) ?? count
-    var starts: [Int] = []
-    starts.reserveCapacity(count)
-    var number = 0
-    for position in 0..<count {
-      if position < first {
-        starts.append((known.first ?? 0) - (first - position) * step)
-        continue
-      }
-      var start = (starts.last ?? 0) + (position == 0 ? 0 : step)
-      if !isHidden[position], number < known.count {
-        start = known[number]
-        number += 1
-      }
-      if let last = starts.last, start <= last { start = last + 1 }
-      starts.append(start)
-    }
-    return starts
   }
 
   /// The frame rate that the stream says, if the container's times are those, rounded to its units.
@@ -130,9 +111,11 @@ struct SampleTimeline: Sendable {
     else { return nil }
     let perFrame =
       Double(rate.denominator) / Double(rate.numerator) / timing.timeBase.doubleValue
+    // A unit may be a whole frame: one that is missing must not pass for rounding.
+    let tolerance = min(1, perFrame / 4)
     for (position, start) in starts.enumerated() {
       let exact = Double(position) * perFrame
-      guard abs(Double(start) - exact) <= 1 else { return nil }
+      guard abs(Double(start) - exact) <= tolerance else { return nil }
     }
     return Rational(rate.numerator, rate.denominator)
   }

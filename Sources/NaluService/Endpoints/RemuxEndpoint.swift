@@ -44,8 +44,16 @@ extension MediaEndpoint {
       name: "audio", meaning: "AAC in ADTS form, which takes the place of the sound of the input."),
     outputTypes: ["video/mp4"] + OutputFormat.contentTypes.filter { $0 != "video/mp4" },
     outputHeaders: [
-      ("Nalu-Frames-Out", "Frames in the answer, always as many as in the input."),
-      ("Nalu-Note", "What was assumed, had no room in the format, or was left out."),
+      (
+        "Nalu-Frames-Out",
+        "Frames in the answer: those of the input, but for what its edit list leaves out and nothing "
+          + "else refers to."
+      ),
+      (
+        "Nalu-Note",
+        "What was assumed, had no room in the format, or was left out; a trailer for sound that turns out to be "
+          + "damaged when the answer is streamed."
+      ),
     ],
     parameters: RemuxParameters.all,
     usesCodec: false,

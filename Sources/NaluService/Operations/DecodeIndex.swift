@@ -80,6 +80,8 @@ struct DecodeIndex: Sendable {
   private(set) var reorderDepth: Int?
   /// Position in output order of the frame that is number 0.
   var firstShown = 0
+  /// The number of the frame at each position of output order, where others are hidden in between.
+  var numbers: [Int]?
   /// Frames that are shown; `nil`: all are.
   var shownCount: Int?
   /// When frames are shown, where a container says so.
@@ -146,8 +148,11 @@ extension DecodeIndex {
   /// Frames that are numbered.
   var frameCount: Int { shownCount ?? entries.count }
 
-  /// The number of the frame; negative when it precedes the first that is shown.
-  func number(of entry: Int) -> Int { entries[entry].order - firstShown }
+  /// The number of a frame that is shown; negative when it precedes the first.
+  func number(of entry: Int) -> Int {
+    let order = entries[entry].order
+    return numbers?[order] ?? order - firstShown
+  }
 
   /// The frame of that number.
   func entry(shownAt number: Int) -> Int? {

@@ -109,14 +109,23 @@ extension DecodeIndex {
   }
 
   /// Frames that are not shown have no number.
-  private mutating func hideFrames(_ byOrder: [Int]) {
+  mutating func hideFrames(_ byOrder: [Int]) {
     let isHidden = byOrder.map { entries[$0].flags.contains(.hidden) }
+    firstShown = 0
+    shownCount = nil
+    numbers = nil
     guard isHidden.contains(true) else { return }
     let first = isHidden.firstIndex(of: false) ?? isHidden.count
     let last = isHidden.lastIndex(of: false) ?? first
     firstShown = first
     shownCount = isHidden.count { !$0 }
-    if first < last, isHidden[first...last].contains(true) { isReliable = false }
+    guard first < last, isHidden[first...last].contains(true) else { return }
+    isReliable = false
+    var number = -first
+    numbers = isHidden.enumerated().map { order, isHidden in
+      defer { if order < first || !isHidden { number += 1 } }
+      return number
+    }
   }
 
   /// Times of all frames, those that the container leaves out in between.

@@ -19,6 +19,8 @@ package struct RemuxOperation: Operation, ~Copyable {
   private var writer: MediaWriter?
   private var writtenHeldBytes = 0
   private var counters = Counters()
+  private var notes: [String] = []
+  private var soundCount = SoundCount()
 
   private enum Phase {
     case receiving, checkingSound, opening, writing, delivering, finished
@@ -50,7 +52,9 @@ package struct RemuxOperation: Operation, ~Copyable {
   /// Nothing is decoded or encoded.
   package var isExpensive: Bool { false }
 
-  package var heldBytes: Int { intake.heldBytes + writtenHeldBytes }
+  package var heldBytes: Int {
+    intake.heldBytes + writtenHeldBytes + soundCount.heldBytes(settings.format)
+  }
 
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
@@ -113,13 +117,18 @@ package struct RemuxOperation: Operation, ~Copyable {
     } catch {
       throw sound.tracks.isEmpty ? error : error.naming(sound.names)
     }
+    writer?.edits = source.edits
     output.answer.contentType = settings.format.contentType
     output.answer.start = .whenReady
     output.answer.headers = [.init("Nalu-Frames-Out", "\(source.frameCount)")]
-    var notes = source.notes + sound.notes
+    notes = source.notes + sound.notes + (sound.isDamaged ? [SoundCount.damageNote] : [])
     if let note = leftOut { notes.append(note) }
     if !notes.isEmpty {
       output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
+    }
+    // Only at the end it is known whether all sound could be read.
+    if sound.isOfContainer, !settings.format.isPatched {
+      output.answer.trailerNames = ["Nalu-Note"]
     }
     counters.framesIn = source.frameCount
     self.source = source
@@ -149,12 +158,14 @@ package struct RemuxOperation: Operation, ~Copyable {
       samples += 1
       let time = source?.nextTime
       if let frame = try sound.next(before: time) {
+        try soundCount.add(frame, limits)
         size += frame.bytes.count
         try writer?.write(frame.bytes.span, frame.timing, track: frame.track)
       } else if time != nil {
         size += try writeFrame()
       } else {
         try writer?.finish()
+        if sound.isDamaged, !notes.contains(SoundCount.damageNote) { noteDamage(&output) }
         // Its file need not be there twice.
         intake = MediaIntake(limits: limits, spoolDirectory: spoolDirectory)
         phase = .delivering
@@ -163,6 +174,17 @@ package struct RemuxOperation: Operation, ~Copyable {
     }
     writtenHeldBytes = writer?.heldBytes ?? 0
     if phase == .writing { _ = try writer?.take(into: &output.bytes) }
+  }
+
+  private mutating func noteDamage(_ output: inout Output) {
+    guard settings.format.isPatched else {
+      output.answer.trailers = [.init("Nalu-Note", SoundCount.damageNote)]
+      return
+    }
+    // The answer has not begun.
+    output.answer.headers.removeAll { $0.name == "Nalu-Note" }
+    notes.append(SoundCount.damageNote)
+    output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
   }
 
   private mutating func writeFrame() throws(Problem) -> Int {

@@ -15,6 +15,11 @@ struct RemuxSound: ~Copyable, Sendable {
   private(set) var notes: [String] = []
   /// Indices in the container.
   private(set) var kept: [Int] = []
+  /// Some of the container's sound is missing, as far as it was read.
+  private(set) var isDamaged = false
+
+  /// The sound is that of the container.
+  var isOfContainer: Bool { container != nil || isDamaged }
 
   /// Takes the part `audio`.
   mutating func take(_ spool: consuming Spool) {
@@ -35,6 +40,7 @@ struct RemuxSound: ~Copyable, Sendable {
     } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
       try openContainer(upload, format, intake.tracks, source.origin, settings)
     }
+    isDamaged = container?.isDamaged ?? false
     if tracks.isEmpty {
       part = nil
       container = nil
@@ -76,7 +82,9 @@ struct RemuxSound: ~Copyable, Sendable {
 
   private mutating func read() throws(Problem) -> SoundFrame? {
     if part != nil { return try part?.next() }
-    return try container?.next()
+    let frame = try container?.next()
+    if container?.isDamaged == true { isDamaged = true }
+    return frame
   }
 }
 

@@ -21,15 +21,16 @@ struct RemuxSource: Sendable {
   private(set) var notes: [String] = []
 
   /// - Parameters:
-  ///   - index: What the scan found in `stream`.
+  ///   - found: What the scan found in `stream`.
   ///   - stream: Annex B.
   ///   - samples: Where the frames are, if they are not in `stream`.
   ///   - settings: What was asked for.
   /// - Throws: What contradicts the settings.
   init(
-    _ index: DecodeIndex, _ stream: borrowing Spool, _ samples: SampleList?,
+    _ found: DecodeIndex, _ stream: borrowing Spool, _ samples: SampleList?,
     _ settings: RemuxSettings
   ) throws(Problem) {
+    let index = found.withoutUnneeded()
     guard !index.entries.isEmpty, let sequence = index.sequence else {
       throw Problem(.undecodable, "The stream has no pictures.")
     }
@@ -38,7 +39,7 @@ struct RemuxSource: Sendable {
     }
     let timeline =
       if let timing = index.timing, timing.isPlausible {
-        SampleTimeline(index, timing)
+        SampleTimeline(index, timing, hasEdits: settings.format == .mp4)
       } else {
         SampleTimeline(index, frameRate: settings.frameRate)
       }
@@ -56,7 +57,7 @@ struct RemuxSource: Sendable {
     self.video = video
     self.units = units
     self.timeline = timeline
-    self.samples = samples
+    self.samples = samples?.keeping(index, of: found)
     parameterSets = store
     origin = index.timeline.map { Double($0.origin) * $0.timeBase.doubleValue } ?? 0
     notes += Self.notes(index, timeline, settings)
@@ -79,10 +80,30 @@ struct RemuxSource: Sendable {
     if !isMP4, index.displayMatrix != nil {
       notes.append("\(settings.format.rawValue) has no room for the rotation of the input")
     }
-    if settings.format != .mp4, index.entries.contains(where: { $0.flags.contains(.hidden) }) {
-      notes.append("\(settings.format.rawValue) has no edit list; frames before the cut are shown")
-    }
+    if let note = hiddenNote(index, timeline, settings.format) { notes.append(note) }
     return notes
+  }
+
+  /// What is said of frames that the input hides.
+  private static func hiddenNote(
+    _ index: DecodeIndex, _ timeline: SampleTimeline, _ format: OutputFormat
+  ) -> String? {
+    guard timeline.edits.isEmpty else { return nil }
+    let count = index.entries.count { entry in
+      // What comes before the first fragment's first picture is not shown.
+      entry.flags.contains(.hidden) && (format != .fmp4 || entry.order >= index.firstShown)
+    }
+    guard count > 0 else { return nil }
+    return "\(count) frames are shown that the edit list of the input leaves out: others refer to "
+      + "them, and \(format.rawValue) cannot hide them"
+  }
+
+  /// What an MP4 file is to show, if that is not all from some time on.
+  var edits: MovieEdits? {
+    guard !timeline.edits.isEmpty else { return nil }
+    return MovieEdits(
+      entries: timeline.edits, timeBase: timeline.timeBase,
+      mediaStart: timeline.timing(of: 0, isKeyframe: false).decoding)
   }
 
   var frameCount: Int { units.index.entries.count }

@@ -23,10 +23,17 @@ package struct TranscodeOperation: Operation, ~Copyable {
   /// Of the sound, in seconds from the beginning of the result.
   private var soundRange = -Double.infinity..<Double.infinity
   private var waitingSound: SoundFrame?
+  private var soundCount = SoundCount()
+  private var isSoundDamaged = false
+  /// The container lacks something, which counts as an error already.
+  private var isDamaged = false
   private var framesIn = 0
   private var skipped = 0
   private var errors = 0
   private var notes: [String] = []
+
+  /// How often the frames may be repeated, on average: an hour at 25 a second.
+  private static let mostRepeats = 90_000
 
   private enum Phase {
     case receiving, coding, flushing, delivering, finished
@@ -49,7 +56,9 @@ package struct TranscodeOperation: Operation, ~Copyable {
   /// The decoder is opened when the upload is complete and worth it, the encoder soon after.
   package var isExpensive: Bool { phase == .coding || phase == .flushing }
 
-  package var heldBytes: Int { intake.heldBytes }
+  package var heldBytes: Int {
+    intake.heldBytes + soundCount.heldBytes(settings.encode.format)
+  }
 
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
@@ -105,7 +114,9 @@ package struct TranscodeOperation: Operation, ~Copyable {
       // A wrong time would have a frame repeated for hours.
       let ticks = plan.endTicks - plan.ticks(ofFrame: plan.numbers.lowerBound)
       guard ticks <= limits.maxFrames else { throw .tooManyFrames(limits) }
+      guard ticks / plan.numbers.count <= Self.mostRepeats else { throw .tooManyRepeats }
     }
+    isDamaged = index.damage != nil
     if let base = index.extension { notes.append(base.rawValue) }
     self.plan = plan
     try findSound(index, plan)
@@ -144,6 +155,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     let found = try ContainerSound(
       { () throws(Problem) in try Demuxer.open(upload, format) }, format,
       tracks: [carried], origin: origin)
+    if found.isDamaged { noteSoundDamage() }
     guard !found.muxerTracks.isEmpty else { return }
     sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
@@ -257,14 +269,22 @@ package struct TranscodeOperation: Operation, ~Copyable {
         return
       }
       if frame.seconds < soundRange.lowerBound { continue }
+      try soundCount.add(frame, limits)
       try session?.write(sound: frame, into: &bytes)
     }
   }
 
   private mutating func nextSound() throws(Problem) -> SoundFrame? {
-    guard let frame = waitingSound else { return try sound?.next() }
-    waitingSound = nil
+    if let frame = waitingSound.take() { return frame }
+    let frame = try sound?.next()
+    if sound?.isDamaged == true { noteSoundDamage() }
     return frame
+  }
+
+  private mutating func noteSoundDamage() {
+    guard !isSoundDamaged else { return }
+    isSoundDamaged = true
+    notes.append(SoundCount.damageNote)
   }
 
   // MARK: What is said of it
@@ -276,10 +296,20 @@ package struct TranscodeOperation: Operation, ~Copyable {
     output.answer.contentType = settings.encode.format.contentType
     output.answer.headers =
       notes.isEmpty ? [] : [.init("Nalu-Note", notes.joined(separator: "; "))]
+    let errors = errors + (isSoundDamaged && !isDamaged ? 1 : 0)
     output.counters.decodeErrors = errors
     output.answer.trailers = [
       .init("Nalu-Frames-In", "\(framesIn)"), .init("Nalu-Frames-Out", "\(framesOut)"),
       .init("Nalu-Frames-Skipped", "\(skipped)"), .init("Nalu-Decode-Errors", "\(errors)"),
     ]
+  }
+}
+
+extension Problem {
+  fileprivate static var tooManyRepeats: Problem {
+    Problem(
+      .tooManyFrames,
+      "The frames would have to be repeated for hours: the times of the input make no sense, or "
+        + "fps is far too high.", parameter: "fps")
   }
 }

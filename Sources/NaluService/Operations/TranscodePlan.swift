@@ -139,9 +139,11 @@ extension FrameTiming {
   private func isConstant(_ rate: Rational) -> Bool {
     guard rate.numerator > 0, rate.doubleValue <= 1000 else { return false }
     let step = 1 / (rate.doubleValue * timeBase.doubleValue)
+    // A unit may be a whole frame: one that is missing must not pass for rounding.
+    let tolerance = min(1.001, step / 4)
     for (number, start) in starts.enumerated() {
       let expected = Double(starts[0]) + Double(number) * step
-      if abs(Double(start) - expected) > 1.001 { return false }
+      if abs(Double(start) - expected) > tolerance { return false }
     }
     return true
   }

@@ -214,7 +214,7 @@ extension StreamReport {
     let pps = catalog.firstOfEachID(.pps).map(\.content)
     let extensions = catalog.firstOfEachID(.spsExtension).map(\.content)
     let configuration = set.flatMap {
-      AVCDecoderConfiguration($0, sps: sps, pps: pps, spsExtensions: extensions)
+      AVCDecoderConfiguration([$0], sps: sps, pps: pps, spsExtensions: extensions)
     }
     writer.member("avcc", configuration.map { base64($0.bytes) })
     let sprop = (sps + pps).map(base64).joined(separator: ",")
