@@ -83,12 +83,12 @@ package struct Packet: ~Copyable {
     }
   }
 
-  /// A new `extradata` from here on, which FLV and MP4 allow.
+  /// A new `extradata` from here on, which FLV and MP4 allow; `nil` too for one of an absurd size.
   package var newExtradata: [UInt8]? {
     var size = 0
-    guard let data = av_packet_get_side_data(av.pointer, AV_PKT_DATA_NEW_EXTRADATA, &size) else {
-      return nil
-    }
+    guard let data = av_packet_get_side_data(av.pointer, AV_PKT_DATA_NEW_EXTRADATA, &size),
+      size <= Track.maxExtradata
+    else { return nil }
     return Array(UnsafeBufferPointer(start: data, count: size))
   }
 

@@ -45,9 +45,13 @@ package final class Track: Sendable {
   package var isVideo: Bool { parameters.pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
   package var isAudio: Bool { parameters.pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
 
+  /// More than any codec of video or sound needs.
+  static let maxExtradata = 1 << 20
+
   /// A track of a container that is read.
   init(_ stream: UnsafeMutablePointer<AVStream>) throws(CodecError) {
-    let parameters = try CodecParameters(copying: stream.pointee.codecpar)
+    let parameters = try CodecParameters(
+      copying: stream.pointee.codecpar, maxExtradata: Self.maxExtradata)
     let source = parameters.pointer.pointee
     self.parameters = parameters
     kind =
@@ -169,9 +173,20 @@ final class CodecParameters {
     self.pointer = pointer
   }
 
-  convenience init(copying source: UnsafePointer<AVCodecParameters>) throws(CodecError) {
+  /// Copies what is known of a track; `extradata` of video and sound only, and where it is not
+  /// larger than that: attachments have whole files in it.
+  convenience init(
+    copying source: UnsafePointer<AVCodecParameters>, maxExtradata: Int
+  ) throws(CodecError) {
     try self.init()
-    try check(avcodec_parameters_copy(pointer, source), "avcodec_parameters_copy")
+    var copied = source.pointee
+    let isWanted =
+      copied.codec_type == AVMEDIA_TYPE_VIDEO || copied.codec_type == AVMEDIA_TYPE_AUDIO
+    if !isWanted || Int(copied.extradata_size) > maxExtradata {
+      copied.extradata = nil
+      copied.extradata_size = 0
+    }
+    try check(avcodec_parameters_copy(pointer, &copied), "avcodec_parameters_copy")
   }
 
   deinit {

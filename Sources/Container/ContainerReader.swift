@@ -60,6 +60,9 @@ package struct ContainerReader: Sendable {
     try matroska?.finish(into: &sink)
   }
 
+  /// Bytes of memory that sample tables take.
+  package var heldBytes: Int { mp4?.heldBytes ?? 0 }
+
   /// There is a track to report.
   package var hasH264: Bool { tracks.contains(where: \.isReported) }
 

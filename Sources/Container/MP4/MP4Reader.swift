@@ -72,6 +72,9 @@ package struct MP4Reader: Sendable {
     return range
   }
 
+  /// Bytes of memory that sample tables and fragment runs take.
+  package var heldBytes: Int { queue.bytes + (current?.table.bytes ?? 0) }
+
   /// Takes bytes that ``wanted`` asked for.
   package mutating func reread<Sink: ContainerSink>(
     _ bytes: Span<UInt8>, at offset: Int, into sink: inout Sink
@@ -285,6 +288,7 @@ extension MP4Reader {
       reported = track
     }
     track.table = SampleTable()
+    if !track.track.isReported { track.track.configuration = nil }
     file.tracks.append(track.track)
   }
 

@@ -12,6 +12,13 @@ struct SampleConsumer: Sendable {
   /// Bytes of all samples read out of order: more than the file has are overlapping ones.
   private var randomBytes = 0
   private var lastWindowEnd = 0
+  /// Bytes that were asked for out of order, whatever they held.
+  private var rereadBytes = 0
+  /// Samples of no bytes so far.
+  private var emptySamples = 0
+
+  private static let maxEmptySamples = 1 << 20
+  private static let maxRereadFactor = 8
 
   init(search: @escaping StartCodeScanner.Search) {
     units = LengthPrefixedUnits(lengthSize: 4, search: search)
@@ -54,7 +61,7 @@ struct SampleConsumer: Sendable {
         continue
       }
       if place >= end, current.size > 0 { return }
-      if read == 0 { begin(current, &sink) }
+      if read == 0, !begin(current, &queue, &sink) { return }
       let count = min(current.size - read, end - place)
       if count > 0 {
         let piece = chunk.extracting(place - base..<place - base + count)
@@ -74,7 +81,9 @@ struct SampleConsumer: Sendable {
       sample = queue.next()
       read = 0
     }
-    guard let current = sample, randomBytes <= size else { return nil }
+    guard let current = sample, randomBytes <= size,
+      rereadBytes <= size.multipliedClamped(Self.maxRereadFactor).addingClamped(1 << 20)
+    else { return nil }
     let first = current.offset.addingClamped(read)
     guard first < size else { return nil }
     // Next to the last one there will be more of them.
@@ -82,6 +91,7 @@ struct SampleConsumer: Sendable {
     let least = isNear ? 256 << 10 : 4 << 10
     let end = min(size, first.addingClamped(max(least, min(current.size - read, 256 << 10))))
     lastWindowEnd = end
+    rereadBytes += end - first
     randomBytes += current.size == 0 ? 0 : min(end - first, current.size - read)
     return first..<end
   }
@@ -108,7 +118,22 @@ struct SampleConsumer: Sendable {
     return sample
   }
 
-  private mutating func begin<Sink: ContainerSink>(_ current: MediaSample, _ sink: inout Sink) {
+  /// False when the samples are given up, because too many have no bytes.
+  private mutating func begin<Sink: ContainerSink>(
+    _ current: MediaSample, _ queue: inout SampleQueue, _ sink: inout Sink
+  ) -> Bool {
+    if current.size == 0 { emptySamples += 1 }
+    guard emptySamples <= Self.maxEmptySamples else {
+      sink.note(
+        ContainerFinding(
+          .warning, .limit,
+          "More than \(Self.maxEmptySamples) samples have no bytes. Sample \(current.index) and those"
+            + " after it are not read.", at: current.offset))
+      sample = nil
+      queue = SampleQueue()
+      emptySamples = 0
+      return false
+    }
     var begun = Sample(
       index: current.index, offset: current.offset, streamOffset: units.streamOffset)
     begun.dts = current.dts?.addingClamped(shift)
@@ -117,6 +142,7 @@ struct SampleConsumer: Sendable {
     begun.isSync = current.isSync
     sink.take(begun)
     units.begin(size: current.size)
+    return true
   }
 
   /// No more of the file comes, which has `fileSize` bytes.
@@ -129,8 +155,8 @@ struct SampleConsumer: Sendable {
       ContainerFinding(
         .error, .sampleOutsideFile,
         isOverlap
-          ? "Samples overlap: they have more bytes than the file. Sample \(missing.index) and those"
-            + " after it are not read."
+          ? "Samples overlap, so that they have more bytes than the file, or lie too far apart. Sample"
+            + " \(missing.index) and those after it are not read."
           : "Sample \(missing.index) does not lie within the file: it and those after it are not"
             + " read whole.",
         at: missing.offset))

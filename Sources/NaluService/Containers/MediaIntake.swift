@@ -17,6 +17,7 @@ struct MediaIntake: ~Copyable, Sendable {
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
   private var tables: MP4Guard
+  private var meter: ContainerMeter?
   private var extraction: TrackExtraction?
   private var scan: DecodeScan
   private var received = 0
@@ -35,9 +36,6 @@ struct MediaIntake: ~Copyable, Sendable {
   private enum Phase {
     case receiving, received, checking, extracting, finished
   }
-
-  /// Bytes that tell what an upload is.
-  private static let headSize = 64 << 10
 
   /// - Parameters:
   ///   - limits: Bounds sizes and counts.
@@ -61,7 +59,7 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Bytes of memory that the lists of frames, packets and samples take.
   var heldBytes: Int {
     scan.heldBytes + packets * MemoryLayout<StreamTimeline.Mark>.stride
-      + (phase == .extracting ? tables.heldBytes : 0)
+      + (phase == .extracting ? tables.heldBytes + (extraction?.heldBytes ?? 0) : 0)
   }
 
   mutating func push(_ block: Block) {
@@ -104,9 +102,9 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func take(_ bytes: Span<UInt8>) throws(Problem) {
     if format == nil {
-      guard head.isEmpty, bytes.count >= Self.headSize else {
+      guard head.isEmpty, bytes.count >= MediaFormat.headBytes else {
         head.append(copying: bytes)
-        if head.count >= Self.headSize { try decideByHead() }
+        if head.count >= MediaFormat.headBytes { try decideByHead() }
         return
       }
       try decide(by: bytes)
@@ -122,11 +120,13 @@ struct MediaIntake: ~Copyable, Sendable {
   }
 
   private mutating func decide(by bytes: Span<UInt8>) throws(Problem) {
+    let bytes = bytes.extracting(0..<min(bytes.count, MediaFormat.headBytes))
     let recognised = MediaFormat(head: bytes)
     if recognised == nil || recognised == .annexB, let name = ContainerSignature.name(of: bytes) {
       throw Problem(.unrecognisedInput, "The body is \(name), not H.264 or a container of it.")
     }
     try lengthPrefix.check(recognised)
+    if let recognised { meter = ContainerMeter(recognised, limits) }
     format = lengthPrefix.isGiven ? .avcc : recognised ?? .annexB
     switch format {
     case .avcc:
@@ -148,6 +148,7 @@ struct MediaIntake: ~Copyable, Sendable {
       lengths?.convert(bytes, into: &converted)
       try append(converted.span)
     } else if format?.demuxer != nil {
+      try meter?.read(bytes)
       try container?.append(bytes)
     } else {
       try append(bytes)

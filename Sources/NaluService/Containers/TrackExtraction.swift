@@ -1,10 +1,12 @@
 internal import Codec
 internal import Container
+internal import H264
 internal import Platform
 
 /// Takes the H.264 track out of a container: what it gives is a byte stream (Annex B), and when its
 /// pieces are shown.
 struct TrackExtraction: ~Copyable, Sendable {
+  private let upload: SpooledUpload
   private let format: MediaFormat
   private let limits: Limits
   private var demuxer: Demuxer
@@ -17,6 +19,8 @@ struct TrackExtraction: ~Copyable, Sendable {
   private var packetsLooked = 0
   private var extradata: [UInt8] = []
   private var isDamaged = false
+  /// Tracks that had nothing.
+  private var emptyTracks: Set<Int> = []
 
   /// Packets of all tracks that are looked at for where the presentation begins.
   private static let lookedPackets = 200
@@ -27,16 +31,20 @@ struct TrackExtraction: ~Copyable, Sendable {
   init(
     _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
   ) throws(Problem) {
-    let demuxer = try Demuxer.open(upload, format)
+    let demuxer = try Demuxer.open(upload, format, limits)
     if format != .mpegTS, format != .flv,
       !demuxer.tracks.contains(where: { $0.kind == .h264 })
     {
       throw Self.lacksVideo(format, demuxer.tracks.map(\.kind))
     }
+    self.upload = upload
     self.format = format
     self.limits = limits
     self.demuxer = demuxer
   }
+
+  /// Bytes of memory that the description of the tracks takes.
+  var heldBytes: Int { demuxer.heldBytes }
 
   /// What the container says of the video, once all of it was read.
   var description: Description {
@@ -74,6 +82,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     while bytes.count < Self.stepSize, packets < Self.stepPackets {
       packets += 1
       guard let packet = next() else {
+        if try beginAnew() { return true }
         try finish()
         return false
       }
@@ -98,14 +107,48 @@ struct TrackExtraction: ~Copyable, Sendable {
   }
 
   private mutating func next() -> Packet? {
-    do throws(CodecError) {
-      return try demuxer.next()
-    } catch {
-      // What was read so far may still be shown. Running out of memory counts as damage too: libavformat
-      // says so of a packet whose stated size is absurd.
-      isDamaged = true
-      return nil
+    while true {
+      do throws(CodecError) {
+        return try demuxer.next()
+      } catch {
+        // What was read so far may still be shown. Running out of memory counts as damage too:
+        // libavformat says so of a packet whose stated size is absurd.
+        isDamaged = true
+        guard selectVideo() else { return nil }
+      }
     }
+  }
+
+  /// Leaves out all tracks but the video, which may be whole though another is not; false when that
+  /// was done before.
+  private mutating func selectVideo() -> Bool {
+    guard packetsLooked < Self.lookedPackets, let video = track ?? firstVideo else { return false }
+    packetsLooked = Self.lookedPackets
+    track = video
+    demuxer.select([video])
+    return true
+  }
+
+  /// The track that is taken: the first, as in a report on the upload.
+  private var firstVideo: Int? {
+    if let first = demuxer.firstVideo, !emptyTracks.contains(first) { return first }
+    return demuxer.tracks.indices.first {
+      demuxer.tracks[$0].kind == .h264 && !emptyTracks.contains($0)
+    }
+  }
+
+  /// Takes the next track of H.264 where the container has nothing of the one that was taken; false
+  /// when there is no other.
+  private mutating func beginAnew() throws(Problem) -> Bool {
+    guard let empty = track, timeline.marks.isEmpty else { return false }
+    emptyTracks.insert(empty)
+    guard let other = firstVideo else { return false }
+    demuxer = try Demuxer.open(upload, format, limits)
+    track = other
+    earliest = nil
+    packetsLooked = 0
+    isDamaged = false
+    return true
   }
 
   private mutating func add(
@@ -115,7 +158,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard demuxer.tracks.indices.contains(index) else { return }
     let kind = demuxer.tracks[index].kind
     let timeBase = demuxer.tracks[index].timeBase
-    if track == nil, kind == .h264 { track = index }
+    if track == nil, kind == .h264 { track = firstVideo }
     note(packet, kind, timeBase)
     guard index == track else { return }
     guard timeline.marks.count < limits.maxNALUnits else {
@@ -125,9 +168,11 @@ struct TrackExtraction: ~Copyable, Sendable {
         members: [.init("limit", limits.maxNALUnits)])
     }
     let start = bytes.count
-    if timeline.marks.isEmpty { configure(demuxer.tracks[index].extradata, &bytes) }
-    if let changed = packet.newExtradata { configure(changed, &bytes) }
+    var units = 0
+    if timeline.marks.isEmpty { units += configure(demuxer.tracks[index].extradata, &bytes) }
+    if let changed = packet.newExtradata { units += configure(changed, &bytes) }
     let first = bytes.count
+    timeline.noteInsertion(streamOffset + start..<streamOffset + first, units: units)
     if lengths != nil {
       lengths?.begin()
       lengths?.convert(packet.bytes, into: &bytes)
@@ -158,14 +203,14 @@ struct TrackExtraction: ~Copyable, Sendable {
     }
   }
 
-  /// Parameter sets out of band: they go before what refers to them.
-  private mutating func configure(_ new: [UInt8], _ bytes: inout [UInt8]) {
-    guard new != extradata else { return }
+  /// Parameter sets out of band: they go before what refers to them. Gives their number.
+  private mutating func configure(_ new: [UInt8], _ bytes: inout [UInt8]) -> Int {
+    guard new != extradata else { return 0 }
     extradata = new
     guard new.first == 1, let record = AVCConfigurationRecord(parsing: new) else {
       lengths = nil
       bytes += new
-      return
+      return Self.unitCount(new)
     }
     lengths = LengthsToStartCodes(lengthSize: record.lengthSize)
     timeline.keepsDistances = record.lengthSize == 4
@@ -173,6 +218,16 @@ struct TrackExtraction: ~Copyable, Sendable {
       bytes += [0, 0, 0, 1]
       bytes += unit.bytes
     }
+    return record.units.count { !$0.bytes.isEmpty }
+  }
+
+  /// NAL units of a byte stream.
+  private static func unitCount(_ stream: [UInt8]) -> Int {
+    var scanner = StartCodeScanner()
+    var count = 0
+    var position = 0
+    while scanner.next(in: stream.span, from: &position) != nil { count += 1 }
+    return count + (scanner.finish() == nil ? 0 : 1)
   }
 
   private static func lacksVideo(_ format: MediaFormat, _ kinds: [Track.Kind]) -> Problem {
@@ -198,12 +253,20 @@ struct TrackExtraction: ~Copyable, Sendable {
 extension Demuxer {
   /// Opens an upload that was recognised as `format`.
   static func open(
-    _ upload: SpooledUpload, _ format: MediaFormat
+    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
   ) throws(Problem) -> Demuxer {
     guard let name = format.demuxer else { throw .demuxerFailed }
+    var settings = Settings()
+    settings.maxHeaderBytes = limits.maxMetadata
+    if format == .mp4 {
+      let form = upload.movieForm
+      guard form != .missing else { throw .movieMissing }
+      settings.isFragmented = form == .fragmented
+    }
     do throws(CodecError) {
-      return try Demuxer(upload, format: name)
+      return try Demuxer(upload, format: name, settings)
     } catch {
+      guard error.code != CodecError.tooLarge else { throw .tooMuchMetadata(limits.maxMetadata) }
       throw Problem(
         .unrecognisedInput,
         "The body looks like \(format.title), but it is damaged or incomplete: no track can be read."
@@ -228,5 +291,13 @@ extension MediaFormat {
 extension Problem {
   fileprivate static var demuxerFailed: Problem {
     Problem(.internal, "The container could not be read.")
+  }
+
+  /// Of an MP4 file.
+  static var movieMissing: Problem {
+    Problem(
+      .unrecognisedInput,
+      "The body is an MP4 file without its moov box, which says what the samples are: it was cut off,"
+        + " or was never finished.")
   }
 }

@@ -4,9 +4,6 @@ internal import Platform
 
 /// What an inspection reads: a byte stream, or a container once its first bytes have shown which.
 struct InspectInput: Sendable {
-  /// So much is looked at before the input is taken for something.
-  private static let headBytes = 4096
-
   private let lengthPrefix: LengthPrefixSettings
   private let limits: ContainerLimits
   /// The upload so far, while it is too short to be taken for something.
@@ -31,12 +28,12 @@ struct InspectInput: Sendable {
   ) throws(Problem) -> Bool {
     if position == 0 { size += chunk.count }
     if isDecided { return try scan(chunk, from: &position, &report) }
-    if unread.isEmpty, chunk.count >= Self.headBytes {
+    if unread.isEmpty, chunk.count >= MediaFormat.headBytes {
       try decide(chunk, &report)
       return try scan(chunk, from: &position, &report)
     }
     unread.append(copying: chunk)
-    if unread.count >= Self.headBytes { try readHead(&report) }
+    if unread.count >= MediaFormat.headBytes { try readHead(&report) }
     return true
   }
 
@@ -53,7 +50,7 @@ struct InspectInput: Sendable {
   ) throws(Problem) {
     isDecided = true
     // Not more of it where a block has more: the blocks must make no difference.
-    let head = head.extracting(0..<min(head.count, Self.headBytes))
+    let head = head.extracting(0..<min(head.count, MediaFormat.headBytes))
     let format = MediaFormat(head: head)
     try lengthPrefix.check(format)
     if lengthPrefix.isGiven || format == .avcc {
@@ -123,6 +120,9 @@ struct InspectInput: Sendable {
 
   // MARK: After the upload
 
+  /// Bytes of memory that sample tables take.
+  var heldBytes: Int { reader?.heldBytes ?? 0 }
+
   /// The last bytes read, and those that follow, are needed once more.
   var needsWholeUpload: Bool { reader?.needsWholeUpload ?? false }
 
@@ -161,7 +161,8 @@ struct InspectInput: Sendable {
   /// Why the input is none.
   func notRecognised(_ report: StreamReport) -> Problem {
     if let reader, reader.format != .avcc {
-      let codecs = reader.tracks.map { $0.codec ?? $0.codecTag ?? $0.kind.rawValue }
+      if reader.mp4?.file.hasMovie == false { return .movieMissing }
+      let codecs = reader.tracks.map { $0.codec ?? $0.codecTag.map(shown) ?? $0.kind.rawValue }
       let others = codecs.isEmpty ? "" : ": \(codecs.prefix(8).joined(separator: ", "))"
       return Problem(
         .unrecognisedInput, "The body is \(reader.format.title) without an H.264 track\(others).")

@@ -26,7 +26,7 @@ package struct InspectOperation: ~Copyable, Operation {
   package var blockSize: Int { 256 << 10 }
   package var isExpensive: Bool { false }
 
-  package var heldBytes: Int { report.heldBytes }
+  package var heldBytes: Int { report.heldBytes + input.heldBytes }
 
   package mutating func push(_ block: Block) throws(Problem) {
     self.block = block

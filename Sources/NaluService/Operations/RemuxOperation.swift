@@ -43,7 +43,7 @@ package struct RemuxOperation: Operation, ~Copyable {
   /// Nothing is decoded or encoded.
   package var isExpensive: Bool { false }
 
-  package var heldBytes: Int { intake.heldBytes }
+  package var heldBytes: Int { intake.heldBytes + sound.heldBytes }
 
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
@@ -96,7 +96,7 @@ package struct RemuxOperation: Operation, ~Copyable {
   private mutating func open(_ output: inout Output) throws(Problem) {
     guard let index = intake.index else { return }
     let source = try RemuxSource(index, intake.stream, settings)
-    try sound.open(intake, source, settings)
+    try sound.open(intake, source, settings, limits)
     intake.dropUpload()
     do throws(Problem) {
       writer = try MediaWriter(

@@ -13,18 +13,22 @@ struct RemuxSound: ~Copyable, Sendable {
   private(set) var names: [String] = []
   private(set) var notes: [String] = []
 
+  /// Bytes of memory that the description of the container's tracks takes.
+  var heldBytes: Int { container?.heldBytes ?? 0 }
+
   /// Checks more of the part; true when there is no more, or no part.
   mutating func check() throws(Problem) -> Bool { try part?.check() ?? true }
 
   /// Finds out what there is, and gets ready to give it out.
   mutating func open(
-    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings
+    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings,
+    _ limits: Limits
   ) throws(Problem) {
     if let track = part?.track {
       tracks = [track]
       names = ["aac"]
     } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
-      try openContainer(upload, format, intake.tracks, source.origin, settings)
+      try openContainer(upload, format, intake.tracks, source.origin, settings, limits)
     }
     if tracks.isEmpty {
       part = nil
@@ -35,7 +39,7 @@ struct RemuxSound: ~Copyable, Sendable {
 
   private mutating func openContainer(
     _ upload: SpooledUpload, _ format: MediaFormat, _ known: [Track], _ origin: Double,
-    _ settings: RemuxSettings
+    _ settings: RemuxSettings, _ limits: Limits
   ) throws(Problem) {
     var indices = known.indices.filter { known[$0].isAudio }
     guard !indices.isEmpty else { return }
@@ -48,7 +52,7 @@ struct RemuxSound: ~Copyable, Sendable {
       indices = [indices[0]]
     }
     let sound = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: indices,
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: indices,
       origin: origin)
     tracks = sound.muxerTracks
     names = indices.map { known[$0].kind.name }

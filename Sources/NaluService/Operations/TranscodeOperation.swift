@@ -52,7 +52,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
   /// The decoder is opened when the upload is complete and worth it, the encoder soon after.
   package var isExpensive: Bool { phase == .coding || phase == .flushing }
 
-  package var heldBytes: Int { intake.heldBytes }
+  package var heldBytes: Int { intake.heldBytes + (sound?.heldBytes ?? 0) }
 
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
@@ -139,7 +139,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     let begin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
     let origin = begin - plan.delay
     let found = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format) }, tracks: [aac],
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: [aac],
       origin: origin)
     guard !found.muxerTracks.isEmpty else { return }
     sound = consume found
