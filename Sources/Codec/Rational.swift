@@ -5,7 +5,7 @@ package struct Rational: Equatable, Hashable, Sendable {
   package var numerator: Int
   package var denominator: Int
 
-  /// Both terms must fit into 31 bits and the denominator must not be 0.
+  /// The denominator must not be 0.
   package init(_ numerator: Int, _ denominator: Int = 1) {
     self.numerator = numerator
     self.denominator = denominator
@@ -21,5 +21,12 @@ package struct Rational: Equatable, Hashable, Sendable {
 
   package var doubleValue: Double { Double(numerator) / Double(denominator) }
 
-  var libav: AVRational { AVRational(num: Int32(numerator), den: Int32(denominator)) }
+  /// Terms that do not fit into 31 bits lose their last ones.
+  var libav: AVRational {
+    var (num, den) = (numerator, denominator)
+    while Int32(exactly: num) == nil || Int32(exactly: den) == nil {
+      (num, den) = (num / 2, den / 2)
+    }
+    return AVRational(num: Int32(num), den: Int32(den))
+  }
 }

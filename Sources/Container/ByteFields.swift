@@ -112,8 +112,8 @@ extension Int {
   /// This times `factor` by `divisor`, rounded down; nil when that does not fit.
   func scaled(_ factor: Int, by divisor: Int) -> Int? {
     guard divisor > 0 else { return nil }
-    let product = multipliedFullWidth(by: factor)
-    guard product.high.magnitude < divisor.magnitude / 2 else { return nil }
-    return divisor.dividingFullWidth(product).quotient
+    let (quotient, rest) = (Int128(self) * Int128(factor)).quotientAndRemainder(
+      dividingBy: Int128(divisor))
+    return Int(exactly: rest < 0 ? quotient - 1 : quotient)
   }
 }

@@ -82,7 +82,7 @@ struct BlockHeader: Equatable, Sendable {
 
     mutating func sizes(_ count: Int, lacing: UInt8, blockSize: Int) -> [Int]? {
       var sizes: [Int] = []
-      var sum = 0
+      var rest = blockSize
       switch lacing {
       case 1:
         while sizes.count < count - 1 {
@@ -92,31 +92,34 @@ struct BlockHeader: Equatable, Sendable {
             size += Int(part)
             if part < 255 { break }
           }
+          guard take(size, from: &rest) else { return nil }
           sizes.append(size)
-          sum += size
         }
       case 3:
         while sizes.count < count - 1 {
           guard let number = marked() else { return nil }
           let bias = 1 << (7 * number.size - 1) - 1
           let size = sizes.isEmpty ? number.value : (sizes.last ?? 0) + number.value - bias
-          guard size >= 0, size <= blockSize else {
-            isInvalid = true
-            return nil
-          }
+          guard take(size, from: &rest) else { return nil }
           sizes.append(size)
-          sum += size
         }
       default:
-        let rest = blockSize - position
+        rest -= position
         guard rest % count == 0 else {
           isInvalid = true
           return nil
         }
         return [Int](repeating: rest / count, count: count)
       }
-      sizes.append(blockSize - position - sum)
+      sizes.append(rest - position)
       return sizes
+    }
+
+    /// A frame of that size is in the rest of the block.
+    private mutating func take(_ size: Int, from rest: inout Int) -> Bool {
+      isInvalid = size < 0 || size > rest
+      if !isInvalid { rest -= size }
+      return !isInvalid
     }
   }
 }

@@ -187,6 +187,8 @@ struct ElementWalker: Sendable {
 
   private mutating func lose(_ message: String) -> Event {
     let offset = position - header.count
+    // The id that is looked for may begin in these.
+    header = Array(header.suffix(3))
     state = .lost
     return .defect(offset: offset, message)
   }

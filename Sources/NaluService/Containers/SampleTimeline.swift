@@ -60,11 +60,16 @@ struct SampleTimeline: Sendable {
 
   private static func rate(_ index: DecodeIndex, _ given: Rational?) -> (Rational, Source) {
     if let given { return (given, .given) }
-    guard let rate = index.frameRate else { return (usualRate, .assumed) }
-    let fits =
-      rate.numerator <= Int(Int32.max) && rate.denominator <= Int(Int32.max)
-      && rate.numerator <= highestRate * rate.denominator && rate.numerator > 0
-    return fits ? (Rational(rate.numerator, rate.denominator), .stream) : (usualRate, .assumed)
+    return statedRate(index).map { ($0, .stream) } ?? (usualRate, .assumed)
+  }
+
+  /// The frame rate that the stream or its container says, if it can be one.
+  static func statedRate(_ index: DecodeIndex) -> Rational? {
+    guard let rate = index.frameRate,
+      rate.numerator <= Int(Int32.max), rate.denominator <= Int(Int32.max),
+      rate.numerator <= highestRate * rate.denominator, rate.numerator > 0
+    else { return nil }
+    return Rational(rate.numerator, rate.denominator)
   }
 
   /// The times of frames of a container, of which some may not be shown.
@@ -93,7 +98,8 @@ struct SampleTimeline: Sendable {
     var isHidden = [Bool](repeating: false, count: count)
     for entry in index.entries where entry.flags.contains(.hidden) { isHidden[entry.order] = true }
     let known = timing.starts
-    let step = known.count > 1 ? max(1, known[1] - known[0]) : max(1, timing.lastDuration)
+    let gap = known.count > 1 ? known[1] - known[0] : timing.lastDuration
+    let step = max(1, min(DecodeIndex.longestStep, gap))
     let first = isHidden.firstIndex(of: false) ?? count
     var starts: [Int] = []
     starts.reserveCapacity(count)

@@ -114,12 +114,15 @@ extension DecodeIndex {
       }
       // What the pictures say of their order counts.
       if let previous, start <= previous { start = previous + 1 }
-      if let previous { step = start - previous }
+      if let previous { step = min(Self.longestStep, start - previous) }
       starts.append(start)
     }
     let last = packets.last?.duration ?? 0
     return FrameTiming(timeBase: base, starts: starts, lastDuration: last > 0 ? last : step)
   }
+
+  /// Units for which a frame is taken to be shown at most, where nothing says so.
+  static let longestStep = 1 << 32
 
   /// Hostile times must not overflow.
   private static func bounded(_ time: Int) -> Int { max(-(1 << 52), min(1 << 52, time)) }

@@ -136,7 +136,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
       return
     }
     let unit = plan.timing.timeBase.doubleValue
-    let begin = Double((index.timeline?.origin ?? 0) + plan.origin) * unit
+    let begin = (Double(index.timeline?.origin ?? 0) + Double(plan.origin)) * unit
     let origin = begin - plan.delay
     let found = try ContainerSound(
       { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: [aac],

@@ -16,7 +16,7 @@ struct TranscodePlan: Sendable {
   private let keepsFrames: Bool
 
   init(_ index: DecodeIndex, _ settings: TranscodeSettings) throws(Problem) {
-    let stated = index.frameRate.map { Rational($0.numerator, $0.denominator) }
+    let stated = SampleTimeline.statedRate(index)
     // A stream without any times has the rate that is asked for.
     let timing =
       index.timing
@@ -50,6 +50,10 @@ struct TranscodePlan: Sendable {
     } else {
       pace = .variable(timing.timeBase)
       frameRate = timing.averageRate
+    }
+    guard max(ticks(ofFrame: numbers.lowerBound).magnitude, endTicks.magnitude) < 1 << 48 else {
+      throw Problem(
+        .unsupportedFeature, "The times in the container are longer than any recording.")
     }
   }
 
@@ -169,7 +173,7 @@ extension Rational {
     let dividend = Int128(time) * Int128(numerator) * Int128(rate.numerator)
     let divisor = Int128(denominator) * Int128(rate.denominator)
     let doubled = 2 * dividend.magnitude + divisor.magnitude
-    let quotient = Int(clamping: doubled / (2 * divisor.magnitude))
+    let quotient = Int(min(doubled / (2 * divisor.magnitude), 1 << 60))
     return dividend < 0 ? -quotient : quotient
   }
 }

@@ -200,4 +200,16 @@ import Testing
     let codes = try report(damage.file)["findings"]?.items.compactMap { $0["code"]?.text } ?? []
     #expect(codes.contains(damage.code), "\(codes)")
   }
+
+  /// Whatever of an element's header is broken, the next cluster is found.
+  @Test(arguments: [0, 4])
+  func goesOnBehindABrokenCluster(byte: Int) throws {
+    var file = MatroskaBuilder().file
+    let id: [UInt8] = [0x1F, 0x43, 0xB6, 0x75]
+    let clusters = (0..<file.count - 4).filter { Array(file[$0..<$0 + 4]) == id }
+    file[clusters[1] + byte] = 0
+    let json = try report(file)
+    // Two pictures a cluster, of five.
+    #expect(json["summary"]?["access_unit_count"]?.int == 3)
+  }
 }

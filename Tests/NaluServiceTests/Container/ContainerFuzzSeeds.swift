@@ -11,6 +11,7 @@ private let seedFolder = getenv("NALU_FUZZ_SEEDS").map { String(cString: $0) }
     mkdir(folder, 0o755)
     let files =
       InspectContainerTests.cases.map(\.file) + ContainerFindingTests.damages.map(\.file)
+      + HostileNumberTests.files.map(\.file).filter { $0.count < 4096 }
     for (index, content) in files.enumerated() {
       for choice in [3, 31, 251] as [UInt8] {
         let seed = [choice] + content
