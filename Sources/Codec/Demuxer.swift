@@ -44,7 +44,9 @@ package struct Demuxer: ~Copyable {
   /// Packets of each track so far.
   private var delivered: [Int: Int] = [:]
   /// Tracks that have less than the container says: a packet was cut, or samples are not there.
-  package private(set) var damagedTracks: Set<Int> = []
+  package var damagedTracks: Set<Int> { cutTracks.union(missingTracks) }
+  private var cutTracks: Set<Int> = []
+  private var missingTracks: Set<Int> = []
 
   /// Opens the container: reads what comes before the first packet.
   ///
@@ -93,8 +95,10 @@ package struct Demuxer: ~Copyable {
     let read = most - reader.allowance
     reader.allowance = .max
     // libavformat's own, and what it hands on.
-    heldBytes = format == .mov || format == .matroska ? 2 * read : 0
-    known = try Self.tracks(of: context.pointer, from: 0)
+    let held = format == .mov || format == .matroska ? 2 * read : 0
+    let tracks = try Self.tracks(of: context.pointer, from: 0)
+    heldBytes = held
+    known = tracks
     self.context = context
     self.reader = reader
     self.format = format
@@ -144,7 +148,7 @@ package struct Demuxer: ~Copyable {
       try check(result, "av_read_frame")
       try noteTracks()
       if packet.av.pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
-        damagedTracks.insert(packet.track)
+        cutTracks.insert(packet.track)
       }
       delivered[packet.track, default: 0] += 1
       if wanted?.contains(packet.track) ?? true { return packet }
@@ -157,7 +161,11 @@ package struct Demuxer: ~Copyable {
     guard format == .mov else { return }
     for index in known.indices where wanted?.contains(index) ?? true {
       let count = avformat_index_get_entries_count(context.pointer.pointee.streams[index])
-      if delivered[index, default: 0] < count { damagedTracks.insert(index) }
+      if delivered[index, default: 0] < count {
+        missingTracks.insert(index)
+      } else {
+        missingTracks.remove(index)
+      }
     }
   }
 

@@ -17,7 +17,7 @@ struct SampleConsumer: Sendable {
   /// Samples of no bytes so far.
   private var emptySamples = 0
 
-  private static let maxEmptySamples = 1 << 20
+  private static let maxEmptySamples = 1 << 18
   private static let maxRereadFactor = 8
 
   init(search: @escaping StartCodeScanner.Search) {

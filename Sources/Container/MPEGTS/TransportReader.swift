@@ -93,7 +93,9 @@ package struct TransportReader: Sendable {
     var tables = tables
     forEachWaitingPacket(packing) { packet, _ in
       let pid = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
-      guard tables.isTable(pid), let first = Self.payloadStart(packet) else { return }
+      guard Self.firstH264(tables) == nil, tables.isTable(pid),
+        let first = Self.payloadStart(packet)
+      else { return }
       _ = tables.add(
         packet.extracting(first..<Self.packetBytes), pid: pid,
         startsUnit: packet[1] & 0x40 != 0)

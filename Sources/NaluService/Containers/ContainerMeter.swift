@@ -1,4 +1,5 @@
 internal import Container
+internal import Platform
 
 /// Refuses containers that have too much beside their pictures and sound, as they come: libavformat
 /// keeps it all in memory. Of MP4, `MP4Guard` does.

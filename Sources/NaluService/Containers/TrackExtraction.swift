@@ -17,6 +17,8 @@ struct TrackExtraction: ~Copyable, Sendable {
   /// The earliest time of any packet, in seconds.
   private var earliest: Double?
   private var packetsLooked = 0
+  /// The other tracks are left out.
+  private var isSelected = false
   private var extradata: [UInt8] = []
   private var isDamaged = false
   /// Tracks that had nothing.
@@ -92,7 +94,7 @@ struct TrackExtraction: ~Copyable, Sendable {
   }
 
   private mutating func finish() throws(Problem) {
-    guard let track else {
+    guard let track, demuxer.tracks.indices.contains(track) else {
       let kinds = demuxer.tracks.map(\.kind)
       guard !kinds.contains(.h264) else {
         throw Problem(
@@ -109,7 +111,9 @@ struct TrackExtraction: ~Copyable, Sendable {
   private mutating func next() -> Packet? {
     while true {
       do throws(CodecError) {
-        return try demuxer.next()
+        if let packet = try demuxer.next() { return packet }
+        // Or a sample of another track that lies behind the end.
+        guard format == .mp4, selectVideo() else { return nil }
       } catch {
         // What was read so far may still be shown. Running out of memory counts as damage too:
         // libavformat says so of a packet whose stated size is absurd.
@@ -122,9 +126,9 @@ struct TrackExtraction: ~Copyable, Sendable {
   /// Leaves out all tracks but the video, which may be whole though another is not; false when that
   /// was done before.
   private mutating func selectVideo() -> Bool {
-    guard packetsLooked < Self.lookedPackets, let video = track ?? firstVideo else { return false }
-    packetsLooked = Self.lookedPackets
+    guard !isSelected, let video = track ?? firstVideo else { return false }
     track = video
+    isSelected = true
     demuxer.select([video])
     return true
   }
@@ -147,6 +151,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     track = other
     earliest = nil
     packetsLooked = 0
+    isSelected = false
     isDamaged = false
     return true
   }
@@ -199,7 +204,7 @@ struct TrackExtraction: ~Copyable, Sendable {
       earliest = min(earliest ?? seconds, seconds)
     }
     if packetsLooked >= Self.lookedPackets {
-      if let track { demuxer.select([track]) } else { packetsLooked -= 1 }
+      if !selectVideo(), !isSelected { packetsLooked -= 1 }
     }
   }
 
@@ -218,7 +223,7 @@ struct TrackExtraction: ~Copyable, Sendable {
       bytes += [0, 0, 0, 1]
       bytes += unit.bytes
     }
-    return record.units.count { !$0.bytes.isEmpty }
+    return record.units.count(where: { !$0.bytes.isEmpty })
   }
 
   /// NAL units of a byte stream.
