@@ -99,25 +99,37 @@ package struct PictureIdentity: Equatable, Sendable {
 
 /// The macroblock addresses at which the slices of a picture began.
 private struct SliceStarts: Sendable {
+  /// MaxFS of level 6.2, the largest of table A-1: no macroblock has such an address.
+  private static let addressLimit = 139_264
   private var count = 0
   private var first = 0
-  /// Only of pictures of several slices.
-  private var all: Set<Int> = []
+  /// A bit for each address and colour plane up to the highest that occurred; only of pictures of
+  /// several slices.
+  private var bits: [UInt64] = []
 
   mutating func removeAll() {
     count = 0
-    if !all.isEmpty { all.removeAll(keepingCapacity: true) }
+    bits.removeAll(keepingCapacity: true)
   }
 
   /// False when a slice began there before.
   mutating func insert(_ colourPlane: Int, _ address: Int) -> Bool {
+    guard address < Self.addressLimit else { return true }
     let key = address << 2 | colourPlane & 3
     count += 1
     if count == 1 {
       first = key
       return true
     }
-    if count == 2 { all.insert(first) }
-    return all.insert(key).inserted
+    if count == 2 { _ = mark(first) }
+    return mark(key)
+  }
+
+  private mutating func mark(_ key: Int) -> Bool {
+    let (word, bit) = (key >> 6, UInt64(1) << UInt64(key & 63))
+    while bits.count <= word { bits.append(0) }
+    let isNew = bits[word] & bit == 0
+    bits[word] |= bit
+    return isNew
   }
 }

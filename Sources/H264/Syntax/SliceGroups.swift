@@ -1,4 +1,5 @@
-/// How the slice groups of a picture are laid out (H.264 §7.3.2.2, §8.2.2), as transmitted.
+/// How the slice groups of a picture are laid out (H.264 §7.3.2.2, §8.2.2), as transmitted, but for
+/// the map of type 6, which is as large as a picture.
 package enum SliceGroups: Equatable, Sendable {
   /// slice_group_map_type 0: `run_length_minus1` of each group.
   case interleaved(runLengthMinus1: [Int])
@@ -8,8 +9,8 @@ package enum SliceGroups: Equatable, Sendable {
   case foreground(topLeft: [Int], bottomRight: [Int])
   /// Types 3 (box-out), 4 (raster) and 5 (wipe).
   case changing(type: Int, directionFlag: Bool, rateMinus1: Int)
-  /// Type 6: the group of each map unit.
-  case explicit(sliceGroupID: [UInt8])
+  /// Type 6: a group is given for each of so many map units.
+  case explicit(mapUnits: Int)
 }
 
 extension SliceGroups {
@@ -40,7 +41,7 @@ extension SliceGroups {
       reader.record?.end()
       self = .foreground(topLeft: topLeft, bottomRight: bottomRight)
     case 6:
-      self = .explicit(sliceGroupID: try Self.parseMap(&reader, count: count))
+      self = .explicit(mapUnits: try Self.parseMap(&reader, count: count))
     default:
       self = .changing(
         type: type,
@@ -51,20 +52,18 @@ extension SliceGroups {
 
   private static func parseMap(
     _ reader: inout BitReader, count: Int
-  ) throws(SyntaxError) -> [UInt8] {
+  ) throws(SyntaxError) -> Int {
     let size = try reader.ue("pic_size_in_map_units_minus1") + 1
     let length = (count - 1).bitLength
     guard size * length <= reader.bitsLeft else {
       throw SyntaxError("slice_group_id", at: reader.position, .truncated)
     }
-    var groups: [UInt8] = []
-    groups.reserveCapacity(size)
     reader.record?.beginArray("slice_group_id")
     for _ in 0..<size {
-      groups.append(UInt8(try reader.u(length, "slice_group_id", in: 0...count - 1)))
+      _ = try reader.u(length, "slice_group_id", in: 0...count - 1)
     }
     reader.record?.end()
-    return groups
+    return size
   }
 }
 

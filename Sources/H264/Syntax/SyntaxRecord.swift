@@ -36,6 +36,9 @@ package struct SyntaxRecord: Equatable, Sendable {
 
   package init() {}
 
+  /// It takes more memory than structures usually do.
+  package var isLarge: Bool { events.capacity > 4096 }
+
   /// Forgets everything but the memory.
   package mutating func removeAll() {
     events.removeAll(keepingCapacity: true)

@@ -71,9 +71,12 @@ struct InspectInput: Sendable {
     _ chunk: Span<UInt8>, from position: inout Int, _ report: inout StreamReport
   ) throws(Problem) -> Bool {
     if reader != nil { return try scanContainer(chunk, from: &position, &report) }
+    var units = 0
     while let unit = scanner.next(in: chunk, from: &position) {
       try add(unit, in: chunk, &report)
-      if report.form.pendingCount > Self.enough, report.recognition.isRecognised { return false }
+      units += 1
+      let isMuch = units == Self.unitsAStep || report.form.pendingCount > Self.enough
+      if isMuch, report.recognition.isRecognised { return false }
     }
     position = 0
     return true
@@ -101,6 +104,8 @@ struct InspectInput: Sendable {
   private static let pieceBytes = 64 << 10
   /// Bytes of a report after which a step ends: tiny NAL units make hundreds of times as many.
   private static let enough = 1 << 20
+  /// Units after which a step ends: a block may have 65,536 that are parameter sets.
+  private static let unitsAStep = 4096
 
   private mutating func add(
     _ unit: NALUnitExtent, in chunk: Span<UInt8>, _ report: inout StreamReport

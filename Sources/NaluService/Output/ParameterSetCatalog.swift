@@ -57,10 +57,10 @@ struct ParameterSetCatalog: Sendable {
   private static let maxBytes = 8 << 20
 
   private(set) var entries: [Entry] = []
-  private var indexOfContent: [[UInt8]: Int] = [:]
+  private var indexOfContent: [Digest: Int] = [:]
   private var bytes = 0
   /// The content that an id has now, by kind.
-  private var current: [Kind: [Int: [UInt8]]] = [:]
+  private var current: [Kind: [Int: Digest]] = [:]
   /// Ids whose content now is the container's.
   private var outOfBand: [Kind: Set<Int>] = [:]
   /// The content that was last replaced was the container's.
@@ -125,10 +125,21 @@ struct ParameterSetCatalog: Sendable {
     }
   }
 
+  /// Bytes of memory that the entries take.
+  var heldBytes: Int { bytes + entries.count * MemoryLayout<Entry>.stride }
+
+  /// Stands for a content. The hash is seeded anew for each process, so that nobody can make two
+  /// contents that share it.
+  private struct Digest: Hashable {
+    let hash: Int
+    let size: Int
+  }
+
   /// nal_ref_idc makes no other set.
-  private static func key(_ unit: [UInt8]) -> [UInt8] {
-    var key = unit
-    if !key.isEmpty { key[0] &= 31 }
-    return key
+  private static func key(_ unit: [UInt8]) -> Digest {
+    var hasher = Hasher()
+    if let header = unit.first { hasher.combine(header & 31) }
+    hasher.combine(unit.dropFirst())
+    return Digest(hash: hasher.finalize(), size: unit.count)
   }
 }

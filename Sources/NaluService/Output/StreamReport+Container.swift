@@ -40,6 +40,7 @@ extension StreamReport: ContainerSink {
       let extent = NALUnitExtent(offset: place.offset, size: unit.bytes.count, startCodeSize: 0)
       noteDefects(of: extent, header, place)
       _ = readParameterSet(header, extent, unit.bytes.span, place)
+      forgetLargeBuffers()
     }
     checkProfile(of: configuration, offset)
   }

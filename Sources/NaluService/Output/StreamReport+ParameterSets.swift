@@ -38,8 +38,8 @@ extension StreamReport {
       writeRepeat(of: index, place)
     case .new:
       let index = catalog.add(entry)
-      if kind == .pps, let id, sets.pictureParameterSet(id)?.isGuess == true {
-        guessedPPS.append(index)
+      if kind == .pps, let id, let set = sets.pictureParameterSet(id), set.isGuess {
+        guessedPPS[set.sequenceParameterSetID].append(index)
       } else {
         write(entry)
       }
@@ -123,27 +123,25 @@ extension StreamReport {
   // MARK: Picture parameter sets that came before their sequence parameter set
 
   private mutating func resolveGuesses(about spsID: Int) {
-    guard !guessedPPS.isEmpty else { return }
-    var left: [Int] = []
-    for index in guessedPPS {
+    guard !guessedPPS[spsID].isEmpty else { return }
+    var waiting: [Int] = []
+    swap(&waiting, &guessedPPS[spsID])
+    for index in waiting {
       let entry = catalog.entries[index]
-      guard let id = entry.id, let set = sets.pictureParameterSet(id) else { continue }
-      if set.sequenceParameterSetID == spsID, set.isGuess {
+      // What has been replaced since stays as it was read.
+      if let id = entry.id, catalog.isInForce(index) {
         let place = UnitPlace(index: entry.unit, offset: entry.offset)
         let (_, evidence) = store(.pps, entry.content.span, place, notesDefects: true)
         catalog.complete(at: index, membersOfRecord(.pps, id: id), evidence)
-        write(catalog.entries[index])
-      } else {
-        left.append(index)
       }
+      write(catalog.entries[index])
     }
-    guessedPPS = left
   }
 
   /// The sequence parameter set never came.
   mutating func flushGuesses() {
-    for index in guessedPPS { write(catalog.entries[index]) }
-    guessedPPS = []
+    for index in guessedPPS.joined().sorted() { write(catalog.entries[index]) }
+    guessedPPS = [[Int]](repeating: [], count: 32)
   }
 
   // MARK: Writing

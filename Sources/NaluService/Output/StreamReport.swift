@@ -30,8 +30,8 @@ struct StreamReport: Sendable {
   var catalog = ParameterSetCatalog()
   /// Changes of the set of each id, so that a cached one can be told from the one in force.
   var spsVersions = [Int](repeating: 0, count: 32)
-  /// Entries whose scaling lists wait for the sequence parameter set.
-  var guessedPPS: [Int] = []
+  /// Entries whose scaling lists wait for the sequence parameter set of each id.
+  var guessedPPS = [[Int]](repeating: [], count: 32)
   var missingSets: Set<Int> = []
   /// The picture parameter set of the last data partition A.
   var partitionPPS = -1
@@ -125,6 +125,7 @@ struct StreamReport: Sendable {
     }
     if isListed { describe(&unit, header) }
     recognition.add(extent, bytes, evidence)
+    forgetLargeBuffers()
 
     let keepsSEI = header.type == .sei
     switch tracker.place(header.type, placement) {
@@ -146,6 +147,12 @@ struct StreamReport: Sendable {
     }
   }
 
+  /// One unit of the largest kind would have every job hold megabytes.
+  mutating func forgetLargeBuffers() {
+    if record.isLarge { record = SyntaxRecord() }
+    if details.bytes.capacity > 1 << 16 { details = JSONWriter() }
+  }
+
   /// Refuses a document of more records than it may have; lists of other forms need no memory.
   private func checkRecordCount() throws(Problem) {
     guard settings.format == .json else { return }
@@ -161,7 +168,7 @@ struct StreamReport: Sendable {
   /// Bytes of memory that records take, and the text that is not handed on yet.
   var heldBytes: Int {
     let keepsRecords = settings.format == .json && (wants.accessUnits || wants.groups)
-    return form.pendingCount + heldUnitBytes
+    return form.pendingCount + heldUnitBytes + catalog.heldBytes
       + (keepsRecords ? totals.accessUnits * MemoryLayout<AccessUnitRecord>.stride : 0)
   }
 

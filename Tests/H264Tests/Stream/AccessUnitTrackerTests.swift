@@ -50,6 +50,16 @@ import Testing
     #expect(tracker.openedAgainstItsHeader)
   }
 
+  /// MaxFS of level 6.2 is 139 264 (table A-1): larger addresses are nonsense, and not remembered.
+  @Test func addressesOfNoMacroblockAreNotCompared() {
+    var tracker = AccessUnitTracker()
+    #expect(tracker.place(.nonIDRSlice, Self.slice(0)) == .opens)
+    for address in [139_263, 139_264, 139_264, 1 << 32 - 2] {
+      #expect(tracker.place(.nonIDRSlice, Self.slice(address)) == .joins)
+    }
+    #expect(tracker.place(.nonIDRSlice, Self.slice(139_263)) == .opens)
+  }
+
   @Test(arguments: [6, 7, 8, 9, 14, 15, 16, 17, 18] as [UInt8])
   func aUnitInFrontOfAPictureWaitsForItsSlice(type: UInt8) {
     var tracker = AccessUnitTracker()

@@ -69,7 +69,7 @@ import Testing
         BitWriter { writer in
           writer.ue(6, 5)
           for group in [0, 1, 2, 2, 1, 0] { writer.u(2, group) }
-        }, .explicit(sliceGroupID: [0, 1, 2, 2, 1, 0]),
+        }, .explicit(mapUnits: 6),
         "slice_group_map_type:6,pic_size_in_map_units_minus1:5,slice_group_id:[0,1,2,2,1,0]"
       ),
     ]

@@ -101,4 +101,42 @@ import Testing
     whole += output.bytes
     #expect(try inspect(stream, settings, blockSize: 1000) == whole)
   }
+
+  @Test func parameterSetsAreCountedAsMemory() throws {
+    var stream = StreamBuilder()
+    stream.sps()
+    for id in 0..<256 {
+      stream.picture.id = id
+      stream.pps()
+    }
+    var report = StreamReport(InspectSettings())
+    var scanner = StartCodeScanner()
+    var position = 0
+    let before = report.heldBytes
+    while let unit = scanner.next(in: stream.bytes.span, from: &position) {
+      try report.add(unit, scanner.bytes(of: unit, in: stream.bytes.span))
+    }
+    let content = report.catalog.entries.reduce(0) { $0 + $1.content.count + $1.members.count }
+    #expect(report.catalog.entries.count == 256)
+    #expect(report.heldBytes - before >= content)
+  }
+
+  /// Each waits for its own; none is looked at when another set comes.
+  @Test func pictureParameterSetsThatCameFirstAreReadWithTheirSequenceParameterSet() throws {
+    var stream = StreamBuilder()
+    for id in 0..<8 {
+      stream.picture.id = id
+      stream.sequence.id = 7 - id
+      // With transform_8x8_mode_flag, whose scaling lists depend on chroma_format_idc.
+      stream.guessedPPS()
+    }
+    for id in [3, 3, 5] {
+      stream.sequence.id = id
+      stream.sequence.level += 1
+      stream.sps()
+    }
+    let ids = try lines(stream.bytes) { $0.include = [.parameterSets] }
+      .compactMap { $0["kind"] == .string("pps") ? $0["pic_parameter_set_id"]?.int : nil }
+    #expect(ids == [4, 2, 0, 1, 3, 5, 6, 7])
+  }
 }

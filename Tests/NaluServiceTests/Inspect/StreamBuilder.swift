@@ -154,6 +154,23 @@ struct StreamBuilder {
     unit(0x68, bits.payload())
   }
 
+  /// A set whose end depends on the sequence parameter set.
+  mutating func guessedPPS() {
+    var bits = BitString()
+    bits.ue(picture.id)
+    bits.ue(sequence.id)
+    bits.u(2, 0)
+    for _ in 0..<3 { bits.ue(0) }
+    bits.u(3, 0)
+    for _ in 0..<3 { bits.se(0) }
+    bits.u(3, 0)
+    bits.flag(true)
+    bits.flag(true)
+    bits.u(8, 0)
+    bits.se(0)
+    unit(0x68, bits.payload())
+  }
+
   mutating func delimiter() {
     unit(0x09, [0xF0])
   }
