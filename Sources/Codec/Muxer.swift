@@ -29,6 +29,13 @@ package struct Muxer: ~Copyable {
   private let packet: Owned<AVPacket>
   private let timeBases: [Rational]
   private var lastDecoding: [Int]
+  /// The same in the time base of the container.
+  private var lastWritten: [Int64?]
+  private let isMP4: Bool
+
+  /// Ticks between two samples of MP4, which has 32 bits for them; libavformat ends the process at
+  /// more.
+  private static let longestStep: Int64 = 0x7FFF_FFFF
 
   /// Writes the header of the container.
   ///
@@ -52,6 +59,8 @@ package struct Muxer: ~Copyable {
     self.packet = packet
     timeBases = tracks.map(\.timeBase)
     lastDecoding = tracks.map { _ in Int.min }
+    lastWritten = tracks.map { _ in nil }
+    isMP4 = format == .mp4 || format == .fmp4
   }
 
   /// Writes the next sample of track number `track`.
@@ -69,6 +78,8 @@ package struct Muxer: ~Copyable {
     else { throw CodecError(function: "Muxer.write", code: -EINVAL) }
     lastDecoding[track] = timing.decoding
     let isAlone = timeBases.count == 1
+    let last = lastWritten[track]
+    var written: Int64 = 0
     let result = sample.withUnsafeBytes { bytes -> Int32 in
       let av = packet.pointer
       // SAFETY: libavformat only reads the bytes, and copies what it keeps beyond the call.
@@ -84,10 +95,20 @@ package struct Muxer: ~Copyable {
         av_packet_rescale_ts(av, timeBases[track].libav, stream.pointee.time_base)
       }
       defer { av_packet_unref(av) }
+      written = av.pointee.dts
+      guard !isMP4 || Self.isShort(av.pointee, after: last) else { return -EINVAL }
       return isAlone
         ? av_write_frame(context.pointer, av) : av_interleaved_write_frame(context.pointer, av)
     }
     try check(result, "av_write_frame")
+    lastWritten[track] = written
+  }
+
+  private static func isShort(_ packet: AVPacket, after last: Int64?) -> Bool {
+    let (step, overflows) = packet.dts.subtractingReportingOverflow(last ?? packet.dts)
+    let (delay, isLong) = packet.pts.subtractingReportingOverflow(packet.dts)
+    return !overflows && !isLong && step <= longestStep && delay <= longestStep
+      && packet.duration <= longestStep
   }
 
   /// No sample follows: writes what ends the container.

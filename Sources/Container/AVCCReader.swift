@@ -7,7 +7,7 @@ package struct AVCCReader: Sendable {
 
   /// A stream whose length fields have `lengthSize` bytes.
   package init(
-    lengthSize: Int, search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    lengthSize: Int, search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     units = LengthPrefixedUnits(lengthSize: lengthSize, search: search)
     units.begin(size: .max)

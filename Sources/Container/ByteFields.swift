@@ -64,6 +64,13 @@ struct ByteFields: Sendable {
 }
 
 extension [UInt8] {
+  /// Appends a copy of `bytes`.
+  mutating func append(copying bytes: Span<UInt8>) {
+    append(addingCapacity: bytes.count) { copy in
+      for index in bytes.indices { copy.append(bytes[index]) }
+    }
+  }
+
   /// The big-endian number in 4 bytes, which must be there.
   func number32(at index: Int) -> Int {
     Int(self[index]) << 24 | Int(self[index + 1]) << 16 | Int(self[index + 2]) << 8

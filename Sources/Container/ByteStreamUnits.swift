@@ -2,7 +2,8 @@ internal import H264
 
 /// Takes the NAL units of a byte stream (H.264 Annex B) out of pieces that lie apart in the upload.
 struct ByteStreamUnits: Sendable {
-  private var scanner: StartCodeScanner
+  /// Nil when units are not to be found.
+  private var scanner: StartCodeScanner?
   private var bytes: [UInt8] = []
   private var map = StreamMap()
   /// Bytes of the stream so far.
@@ -11,18 +12,17 @@ struct ByteStreamUnits: Sendable {
   /// Bytes that were not looked through.
   var waitingBytes: Int { bytes.count }
 
-  init(search: @escaping StartCodeScanner.Search) {
-    scanner = StartCodeScanner(search: search)
+  init(search: StartCodeScanner.Search?) {
+    scanner = search.map { StartCodeScanner(search: $0) }
   }
 
   /// The next bytes of the stream are `piece`, which is at `offset` in the upload.
   mutating func append(_ piece: Span<UInt8>, at offset: Int) {
     guard piece.count > 0 else { return }
+    defer { streamOffset += piece.count }
+    guard scanner != nil else { return }
     map.append(stream: streamOffset, upload: offset)
-    bytes.append(addingCapacity: piece.count) { copy in
-      for index in piece.indices { copy.append(piece[index]) }
-    }
-    streamOffset += piece.count
+    bytes.append(copying: piece)
   }
 
   /// Hands on the units that are complete.
@@ -31,10 +31,10 @@ struct ByteStreamUnits: Sendable {
     var chunk: [UInt8] = []
     swap(&chunk, &bytes)
     var place = 0
-    while let unit = scanner.next(in: chunk.span, from: &place) {
+    while let unit = scanner?.next(in: chunk.span, from: &place) {
       try deliver(unit, in: chunk.span, &sink)
     }
-    map.forget(keeping: scanner.openUnitOffset, from: scanner.offset)
+    if let scanner { map.forget(keeping: scanner.openUnitOffset, from: scanner.offset) }
     chunk.removeAll(keepingCapacity: true)
     swap(&chunk, &bytes)
   }
@@ -42,7 +42,7 @@ struct ByteStreamUnits: Sendable {
   /// The stream is over.
   mutating func finish<Sink: ContainerSink>(into sink: inout Sink) throws(Sink.Failure) {
     try scan(into: &sink)
-    if let last = scanner.finish() { try deliver(last, in: Span(), &sink) }
+    if let last = scanner?.finish() { try deliver(last, in: Span(), &sink) }
   }
 
   private mutating func deliver<Sink: ContainerSink>(
@@ -54,7 +54,7 @@ struct ByteStreamUnits: Sendable {
     case .chunk(let range):
       try sink.take(found, chunk.extracting(range))
     case .carried:
-      let carried = scanner.carried
+      let carried = scanner?.carried ?? []
       try sink.take(found, carried.span)
     }
   }

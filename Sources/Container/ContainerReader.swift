@@ -11,10 +11,15 @@ package struct ContainerReader: Sendable {
   /// Bytes of the length fields of a bare length-prefixed stream.
   package let lengthSize: Int
 
-  /// `lengthSize`: of the NAL units of a bare length-prefixed stream; `search`: finds start codes.
+  /// - Parameters:
+  ///   - format: What the upload is.
+  ///   - lengthSize: Of the NAL units of a bare length-prefixed stream.
+  ///   - limits: What is kept in memory.
+  ///   - search: Finds start codes; nil when NAL units are not to be looked into: then those of byte
+  ///     streams are not found either.
   package init(
     _ format: MediaFormat, lengthSize: Int = 4, _ limits: ContainerLimits,
-    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     self.format = format
     self.lengthSize = lengthSize

@@ -94,6 +94,8 @@ package struct ContainerFinding: Equatable, Sendable {
   /// Byte in the upload.
   package var offset: Int?
   package var message: String
+  /// It is about another track than the reported one.
+  package var isElsewhere = false
 
   package init(_ severity: Severity, _ code: Code, _ message: String, at offset: Int?) {
     self.severity = severity

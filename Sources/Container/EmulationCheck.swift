@@ -3,7 +3,7 @@ internal import H264
 /// Looks in a NAL unit, whose bytes may come in pieces, for what emulation prevention rules out
 /// (H.264 §7.4.1): start codes, most of all.
 struct EmulationCheck: Sendable {
-  private let search: StartCodeScanner.Search
+  private let search: StartCodeScanner.Search?
   /// Bytes before the next piece.
   private var read = 0
   /// Zero bytes at their end; after a search, as far as they are known to matter.
@@ -15,7 +15,8 @@ struct EmulationCheck: Sendable {
   /// The unit ends with so many zero bytes, 3 or more, that nothing follows.
   var trailingZeros: Int { violation == nil && zeros >= 3 ? zeros : 0 }
 
-  init(search: @escaping StartCodeScanner.Search) {
+  /// `search`: nil when units are not to be looked into.
+  init(search: StartCodeScanner.Search?) {
     self.search = search
   }
 
@@ -29,7 +30,7 @@ struct EmulationCheck: Sendable {
 
   /// Goes on with the next bytes of the unit.
   mutating func add(_ piece: Span<UInt8>) {
-    guard violation == nil, piece.count > 0 else {
+    guard let search, violation == nil, piece.count > 0 else {
       read += piece.count
       return
     }

@@ -11,30 +11,60 @@ package enum LengthPrefix {
   /// The lengths lead from one NAL unit that makes sense to the next, and a sequence parameter set is
   /// among the first.
   package static func size(in head: Span<UInt8>) -> Int? {
-    sizes.first { isChain(head, lengthSize: $0) }
+    sizes.first { lengthSize in
+      guard let chain = chain(in: head, lengthSize: lengthSize), chain.hasSPS else { return false }
+      // Nothing but a sequence parameter set must be one to its last byte.
+      return chain.units > 1 || chain.end == head.count
+    }
+  }
+
+  /// Lengths of that size lead past two NAL units or more that make sense, or past one exactly to
+  /// the end of `head`.
+  package static func leads(through head: Span<UInt8>, lengthSize: Int) -> Bool {
+    guard let chain = chain(in: head, lengthSize: lengthSize) else { return false }
+    return chain.wholeUnits > 1 || chain.units == 1 && chain.end == head.count
+  }
+
+  /// NAL units that follow each other by their lengths.
+  private struct Chain {
+    var units = 0
+    /// Lengths of 0.
+    var gaps = 0
+    /// Those that end in the bytes that are there.
+    var wholeUnits = 0
+    var hasSPS = false
+    /// Where the last one ends, maybe beyond the bytes that are there.
+    var end = 0
   }
 
   private static let triedUnits = 64
 
-  private static func isChain(_ head: Span<UInt8>, lengthSize: Int) -> Bool {
-    var position = 0
-    var units = 0
-    var hasSPS = false
-    while units < triedUnits, position + lengthSize < head.count {
+  /// Nil when lengths of that size do not lead from one unit that makes sense to the next.
+  private static func chain(in head: Span<UInt8>, lengthSize: Int) -> Chain? {
+    var chain = Chain()
+    while chain.units < triedUnits, chain.end + lengthSize < head.count {
+      let start = chain.end + lengthSize
       var length = 0
-      for index in position..<position + lengthSize { length = length << 8 | Int(head[index]) }
-      position += lengthSize
-      guard length > 0, isPlausible(head[position], length: length) else { return false }
-      let end = position + length
-      if end <= head.count, NALUnitType(header: head[position]) == .sps {
-        guard isSPS(head.extracting(position..<end)) else { return false }
-        hasSPS = true
+      for index in chain.end..<start { length = length << 8 | Int(head[index]) }
+      chain.end = start + length
+      // Some writers have an empty unit here and there. The upper half of a longer length field is no
+      // unit.
+      if length == 0 {
+        chain.gaps += 1
+        continue
       }
-      units += 1
-      position = end
+      guard isPlausible(head[start], length: length), chain.gaps < 2 + chain.units / 8 else {
+        return nil
+      }
+      chain.units += 1
+      guard chain.end <= head.count else { break }
+      chain.wholeUnits += 1
+      if NALUnitType(header: head[start]) == .sps {
+        guard isSPS(head.extracting(start..<chain.end)) else { return nil }
+        chain.hasSPS = true
+      }
     }
-    // Nothing but a sequence parameter set must be one to its last byte.
-    return hasSPS && (units > 1 || position == head.count)
+    return chain
   }
 
   /// A NAL unit of `length` bytes may begin with that byte (§7.4.1).

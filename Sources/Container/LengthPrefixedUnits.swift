@@ -21,7 +21,7 @@ struct LengthPrefixedUnits: Sendable {
   private var kept: [UInt8] = []
   private var emulation: EmulationCheck
 
-  init(lengthSize: Int, search: @escaping StartCodeScanner.Search) {
+  init(lengthSize: Int, search: StartCodeScanner.Search?) {
     self.lengthSize = lengthSize
     emulation = EmulationCheck(search: search)
   }
@@ -119,9 +119,7 @@ struct LengthPrefixedUnits: Sendable {
     let room = NALUnitType(header: header).keptBytes - kept.count
     guard room > 0 else { return }
     let count = min(room, bytes.count)
-    kept.append(addingCapacity: count) { copy in
-      for index in 0..<count { copy.append(bytes[index]) }
-    }
+    kept.append(copying: bytes.extracting(0..<count))
   }
 
   private mutating func deliverKept<Sink: ContainerSink>(_ sink: inout Sink) throws(Sink.Failure) {

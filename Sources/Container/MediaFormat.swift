@@ -27,7 +27,7 @@ package enum MediaFormat: String, CaseIterable, Sendable {
       self = .mp4
     } else if LengthPrefix.size(in: head) != nil {
       self = .avcc
-    } else if Self.beginsWithStartCode(head) {
+    } else if Self.isByteStream(head) {
       self = .annexB
     } else if TransportPacketing(head: head) != nil {
       self = .mpegTS
@@ -71,7 +71,8 @@ extension MediaFormat {
     return size <= 1 || size >= 8
   }
 
-  private static func beginsWithStartCode(_ head: Span<UInt8>) -> Bool {
+  /// The first byte that is not zero ends a start code.
+  package static func isByteStream(_ head: Span<UInt8>) -> Bool {
     var zeros = 0
     while zeros < head.count, head[zeros] == 0 { zeros += 1 }
     return zeros >= 2 && zeros < head.count && head[zeros] == 1

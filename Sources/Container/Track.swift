@@ -28,6 +28,10 @@ package struct ContainerTrack: Equatable, Sendable {
   /// Ticks.
   package var duration: Int?
   package var sampleCount: Int?
+  /// Ticks of all samples together, where that is not the duration.
+  package var sampleTicks: Int?
+  /// Times are rounded to ticks, each for itself.
+  package var hasRoundedTimes = false
   /// Samples across and down, as the container says.
   package var width: Int?
   package var height: Int?
@@ -56,14 +60,30 @@ package struct ContainerTrack: Equatable, Sendable {
 
   /// Samples per second, reduced.
   package var averageFrameRate: Fraction? {
-    guard let sampleCount, sampleCount > 0, let duration, duration > 0, let timeBase,
+    guard let sampleCount, sampleCount > 0, let duration = sampleTicks ?? duration, duration > 0,
+      let timeBase,
       timeBase.numerator > 0
     else { return nil }
     let samples = sampleCount.multipliedReportingOverflow(by: timeBase.denominator)
     let ticks = duration.multipliedReportingOverflow(by: timeBase.numerator)
     guard !samples.overflow, !ticks.overflow else { return nil }
-    return Fraction(samples.partialValue, ticks.partialValue).reduced
+    let exact = Fraction(samples.partialValue, ticks.partialValue).reduced
+    guard hasRoundedTimes, sampleCount > 1 else { return exact }
+    // Of the usual rates that rounding allows, the nearest.
+    let tick = Double(timeBase.numerator) / Double(timeBase.denominator)
+    let seconds = Double(duration) * tick
+    func error(_ rate: Fraction) -> Double {
+      abs(Double(sampleCount) * Double(rate.denominator) / Double(rate.numerator) - seconds)
+    }
+    guard let nearest = Self.usualRates.min(by: { error($0) < error($1) }),
+      error(nearest) <= 1.5 * tick
+    else { return exact }
+    return nearest
   }
+
+  private static let usualRates =
+    [24, 25, 30, 48, 50, 60, 15, 10, 12, 100, 120].map { Fraction($0, 1) }
+    + [24, 30, 48, 60, 120].map { Fraction($0 * 1000, 1001) }
 
   /// Seconds.
   package var durationSeconds: Double? {

@@ -109,12 +109,15 @@ struct MediaCommand {
   ) throws(CommandError) {
     let input = BlockReader(try open(path))
     var isEnded = false
+    var isEmpty = true
     while !isEnded {
       let block = try next(operation.blockSize, nil, from: input, path)
       isEnded = !block.isFull
-      guard block.count > 0 else { return }
+      guard block.count > 0 else { break }
+      isEmpty = false
       do throws(Problem) { try operation.pushSecond(block) } catch { throw .problem(error) }
     }
+    if isEmpty { throw .problem(.emptySecondPart(endpoint.secondPart?.name ?? "")) }
   }
 
   private func pump(

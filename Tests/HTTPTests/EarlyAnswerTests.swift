@@ -280,7 +280,7 @@ import TestSupport
     }
     let part = "--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nhi"
     #expect(post("\(part)\r\n--B--\r\n").text == "hi")
-    #expect(post("\(part)\r\n\(part)\r\n--B--\r\n").text == "severalFiles")
+    #expect(post("\(part)\r\n\(part)\r\n--B--\r\n").text == "severalFiles(named: nil)")
     #expect(post(part).text == "truncated")
     #expect(post("--B--").text == "noFile")
     #expect(post("", boundary: "").text == "noBoundary")

@@ -106,7 +106,10 @@ import Testing
   }
 
   @Test(arguments: [
-    ("form-data; name=a; filename=x", "form-data; name=b; filename=y", UploadError.severalFiles),
+    (
+      "form-data; name=a; filename=x", "form-data; name=b; filename=y",
+      UploadError.severalFiles(named: nil)
+    ),
     ("form-data; name=a; filename=x", "form-data; name=b", .textField("b")),
     ("form-data; name=\"w\\\"d\"", "form-data; name=b; filename=x", .textField("w\"d")),
     ("form-data; name=a", "form-data; name=b", .textField("a")),

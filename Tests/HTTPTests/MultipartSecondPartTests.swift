@@ -40,11 +40,21 @@ import Testing
   }
 
   @Test func eachFileComesOnce() {
-    #expect(throws: UploadError.severalFiles) {
+    #expect(throws: UploadError.severalFiles(named: nil)) {
       try read(form([Self.file, Self.audio, Self.file]), pieces: 50)
     }
-    #expect(throws: UploadError.severalFiles) {
+    #expect(throws: UploadError.severalFiles(named: "audio")) {
       try read(form([Self.audio, Self.file, Self.audio]), pieces: 50)
+    }
+  }
+
+  @Test(arguments: [1, 7, 1000])
+  func anEmptySecondFileIsNotOverlooked(pieces: Int) {
+    let empty = (head: Self.audio.head, content: "")
+    for parts in [[Self.file, empty], [empty, Self.file]] {
+      #expect(throws: UploadError.emptyFile(named: "audio")) {
+        try read(form(parts), pieces: pieces)
+      }
     }
   }
 

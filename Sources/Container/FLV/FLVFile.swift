@@ -10,13 +10,15 @@ package struct FLVFile: Equatable, Sendable {
   package var metadata: ScriptValue?
   private var video: ContainerTrack?
   private var audio: ContainerTrack?
+  private var videoClock = SampleClock()
+  private var audioClock = SampleClock()
 
   init() {}
 
   /// Those that have a tag.
   package var tracks: [ContainerTrack] { [video, audio].compactMap { $0 } }
 
-  mutating func noteVideo(_ head: VideoHead) {
+  mutating func noteVideo(_ head: VideoHead, at time: Int) {
     if video == nil {
       video = ContainerTrack(id: 9)
       video?.kind = .video
@@ -24,12 +26,9 @@ package struct FLVFile: Equatable, Sendable {
       video?.codec = head.video.codec
       video?.codecTag = head.codecTag
       video?.isReported = head.isH264
-      video?.sampleCount = 0
+      video?.hasRoundedTimes = true
     }
-    if head.video.packetType == .units || head.video.packetType == nil {
-      let count = video?.sampleCount ?? 0
-      video?.sampleCount = count + 1
-    }
+    if head.video.packetType == .units || head.video.packetType == nil { videoClock.add(time) }
   }
 
   mutating func noteConfiguration(_ record: AVCConfigurationRecord, at offset: Int) {
@@ -38,34 +37,30 @@ package struct FLVFile: Equatable, Sendable {
     video?.configurationOffset = offset
   }
 
-  mutating func noteAudio(_ codec: String?, flags: Int) {
+  mutating func noteAudio(_ head: AudioHead, at time: Int) {
     if audio == nil {
       audio = ContainerTrack(id: 8)
       audio?.kind = .audio
       audio?.timeBase = Fraction(1, 1000)
-      audio?.codec = codec
-      audio?.codecTag = "\(flags >> 4)"
-      audio?.sampleCount = 0
-      // AAC says 44 kHz stereo whatever it is.
-      if codec != "aac" {
-        audio?.sampleRate = [5512, 11025, 22050, 44100][flags >> 2 & 3]
-        audio?.channels = flags & 1 + 1
-      }
+      audio?.codec = head.codec
+      audio?.codecTag = head.codecTag
+      audio?.sampleRate = head.sampleRate
+      audio?.channels = head.channels
     }
-    let count = audio?.sampleCount ?? 0
-    audio?.sampleCount = count + 1
+    if head.hasSamples { audioClock.add(time) }
+  }
+
+  mutating func noteConfiguration(_ configuration: AudioSpecificConfig) {
+    audio?.sampleRate = configuration.outputRate
+    audio?.channels = configuration.channels
   }
 
   /// The metadata may come anywhere.
   mutating func complete() {
-    let duration: Int? =
-      if case .number(let seconds)? = metadata?["duration"], seconds > 0, seconds < 1e9 {
-        Int((seconds * 1000).rounded())
-      } else {
-        nil
-      }
-    video?.duration = duration
-    audio?.duration = duration
+    video?.duration = videoClock.duration
+    video?.sampleCount = videoClock.count
+    audio?.duration = audioClock.duration
+    audio?.sampleCount = audioClock.count
     video?.width = metadata?["width"]?.integer
     video?.height = metadata?["height"]?.integer
   }
@@ -77,6 +72,52 @@ package struct FLVFile: Equatable, Sendable {
 
   static let videoCodecs: [Int: String] = [
     2: "h263", 3: "screen", 4: "vp6", 5: "vp6", 6: "screen", 7: "h264", 12: "hevc",
+  ]
+}
+
+/// The first bytes of an audio tag's body.
+struct AudioHead: Sendable {
+  /// Bytes that it takes, as far as those that are there tell.
+  let size: Int
+  let codec: String?
+  let codecTag: String
+  /// It has sound, and does not only say how that is coded.
+  let hasSamples: Bool
+  /// An AudioSpecificConfig follows.
+  let hasConfiguration: Bool
+  private(set) var sampleRate: Int?
+  private(set) var channels: Int?
+
+  /// `body` has one byte or more.
+  init(_ body: [UInt8]) {
+    let format = Int(body[0] >> 4)
+    var fields = ByteFields(body)
+    let flags = fields.number(1)
+    if format == 9 {
+      // Enhanced RTMP: the packet type, and four characters.
+      size = 5
+      let code = FourCharacters(fields.number(4))
+      codec = Self.codecs[code]
+      codecTag = code.text
+      hasSamples = flags & 15 == 1
+      hasConfiguration = flags & 15 == 0 && codec == "aac"
+      return
+    }
+    codec = FLVFile.audioCodecs[format]
+    codecTag = "\(format)"
+    size = format == 10 ? 2 : 1
+    let isHeader = format == 10 && fields.number(1) == 0
+    hasSamples = !isHeader
+    hasConfiguration = isHeader
+    // AAC says 44 kHz stereo whatever it is.
+    if format != 10 {
+      sampleRate = [5512, 11025, 22050, 44100][flags >> 2 & 3]
+      channels = flags & 1 + 1
+    }
+  }
+
+  private static let codecs: [FourCharacters: String] = [
+    "mp4a": "aac", "Opus": "opus", "fLaC": "flac", "ac-3": "ac3", "ec-3": "eac3", ".mp3": "mp3",
   ]
 }
 

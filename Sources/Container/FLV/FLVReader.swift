@@ -33,7 +33,7 @@ package struct FLVReader: Sendable {
   /// `search`: finds start codes.
   package init(
     _ limits: ContainerLimits = ContainerLimits(),
-    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     self.limits = limits
     units = LengthPrefixedUnits(lengthSize: 4, search: search)
@@ -63,9 +63,7 @@ package struct FLVReader: Sendable {
       }
       let taken = min(wanted - buffer.count, chunk.count - index)
       let isBody = isInBody
-      buffer.append(addingCapacity: taken) { copy in
-        for place in index..<index + taken { copy.append(chunk[place]) }
-      }
+      buffer.append(copying: chunk.extracting(index..<index + taken))
       advance(&index, taken)
       if isBody { bodyLeft -= taken }
       if buffer.count == wanted { try complete(&sink) }
@@ -106,7 +104,8 @@ package struct FLVReader: Sendable {
       isCut = true
     case .restOfBody, .skipping: isCut = bodyLeft > 0
     case .tagHeader: isCut = !buffer.isEmpty && !isLost
-    case .previousSize: isCut = false
+    // Live recordings lack the last size.
+    case .previousSize: isCut = !buffer.isEmpty
     }
     if isCut {
       sink.note(
@@ -208,10 +207,7 @@ package struct FLVReader: Sendable {
   ) throws(Sink.Failure) {
     guard let kind = tag?.kind else { return }
     if kind == .audio {
-      tag?.audioCodec = FLVFile.audioCodecs[Int(buffer[0] >> 4)]
-      file.noteAudio(tag?.audioCodec, flags: Int(buffer[0]))
-      announce(&sink)
-      try beginRest(&sink)
+      try readAudioHead(&sink)
       return
     }
     let head = VideoHead(buffer)
@@ -221,7 +217,7 @@ package struct FLVReader: Sendable {
     }
     tag?.video = head.video
     announce(&sink)
-    file.noteVideo(head)
+    file.noteVideo(head, at: tag?.timestamp ?? 0)
     buffer.removeAll(keepingCapacity: true)
     guard head.isH264 else {
       try beginRest(&sink)
@@ -237,6 +233,27 @@ package struct FLVReader: Sendable {
       try beginRest(&sink)
     }
   }
+
+  private mutating func readAudioHead<Sink: ContainerSink>(
+    _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    let head = AudioHead(buffer)
+    if head.size > buffer.count, bodyLeft > 0 {
+      state = .bodyHead(min(head.size, buffer.count + bodyLeft))
+      return
+    }
+    tag?.audioCodec = head.codec
+    announce(&sink)
+    file.noteAudio(head, at: tag?.timestamp ?? 0)
+    buffer.removeAll(keepingCapacity: true)
+    if head.hasConfiguration, bodyLeft > 0, bodyLeft <= Self.maxAudioConfiguration {
+      state = .wholeBody
+    } else {
+      try beginRest(&sink)
+    }
+  }
+
+  private static let maxAudioConfiguration = 256
 
   private mutating func beginSample<Sink: ContainerSink>(_ head: VideoHead, _ sink: inout Sink) {
     guard let tag else { return }
@@ -265,6 +282,8 @@ package struct FLVReader: Sendable {
         sink.note(
           ContainerFinding(.warning, .damaged, "The script data cannot be read whole.", at: offset))
       }
+    } else if tag?.kind == .audio {
+      if let found = AudioSpecificConfig(bytes) { file.noteConfiguration(found) }
     } else if bytes != configuration {
       try takeConfiguration(bytes, at: offset, &sink)
     }

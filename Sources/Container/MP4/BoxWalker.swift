@@ -19,8 +19,7 @@ struct BoxWalker: Sendable {
 
   private static let maxDepth = 16
 
-  /// The file's byte that comes next.
-  private(set) var position = 0
+  private var cursor = FileCursor()
   /// Open boxes, outermost first.
   private(set) var stack: [Open] = []
   private var state = State.header
@@ -42,6 +41,9 @@ struct BoxWalker: Sendable {
     case collecting(to: Int, BoxEntry, end: Int)
     case skipping(to: Int)
   }
+
+  /// The file's byte that comes next.
+  var position: Int { cursor.position }
 
   /// The file ends here, though a box does not.
   var isCutOff: Bool {
@@ -70,27 +72,18 @@ struct BoxWalker: Sendable {
           state = .skipping(to: limit)
           continue
         }
-        guard index < chunk.count else { return nil }
-        header.append(chunk[index])
-        index += 1
-        position += 1
+        guard let byte = cursor.next(in: chunk, from: &index) else { return nil }
+        header.append(byte)
         if let event = completeHeader() { return event }
       case .announced:
         state = .skipping(to: limit)
       case .skipping(let end):
-        let taken = min(end - position, chunk.count - index)
-        index += taken
-        position += taken
-        guard position == end else { return nil }
+        _ = cursor.pass(to: end, in: chunk, from: &index)
+        guard position >= end else { return nil }
         state = .header
       case .collecting(let end, let box, let boxEnd):
-        let taken = min(end - position, chunk.count - index)
-        content.append(addingCapacity: taken) { copy in
-          for place in index..<index + taken { copy.append(chunk[place]) }
-        }
-        index += taken
-        position += taken
-        guard position == end else { return nil }
+        content.append(copying: chunk.extracting(cursor.pass(to: end, in: chunk, from: &index)))
+        guard position >= end else { return nil }
         state = .skipping(to: boxEnd)
         var whole: [UInt8] = []
         swap(&whole, &content)
@@ -132,6 +125,7 @@ struct BoxWalker: Sendable {
         defect = "The size of the box is less than its header."
         size = limit == .max ? nil : limit - start
       } else if given > limit - start {
+        // Even its header may be.
         defect = "The box is larger than the one it is in."
         size = limit - start
       }

@@ -13,8 +13,8 @@ package struct MP4Reader: Sendable {
   private var reported: MovieTrack?
   private var fragment = Fragment()
   private var defaults: [Int: FragmentDefaults] = [:]
-  private var nextFragmentIndex = 0
-  private var nextFragmentDTS = 0
+  /// What fragments have of each track so far.
+  private var totals: [Int: FragmentTotals] = [:]
   private var queue = SampleQueue()
   private var consumer: SampleConsumer
   private var shift = 0
@@ -25,11 +25,12 @@ package struct MP4Reader: Sendable {
   private var firstKept = 0
   private var movieOffset = 0
   private var hasNotedLimit = false
+  private var hasReread = false
 
   /// `search`: finds start codes.
   package init(
     _ limits: ContainerLimits = ContainerLimits(),
-    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     self.limits = limits
     consumer = SampleConsumer(search: search)
@@ -79,6 +80,7 @@ package struct MP4Reader: Sendable {
   package mutating func reread<Sink: ContainerSink>(
     _ bytes: Span<UInt8>, at offset: Int, into sink: inout Sink
   ) throws(Sink.Failure) {
+    hasReread = true
     try consumer.consume(bytes, at: offset, &queue, isRandom: true, into: &sink)
   }
 
@@ -94,10 +96,16 @@ package struct MP4Reader: Sendable {
         ContainerFinding(
           .error, .damaged, "There is no moov box: nothing says what the samples are.", at: nil))
     }
+    // Who gave nothing back is told of samples that could not be there.
+    if isOutOfOrder, !hasReread {
+      try consumer.dropPresent(&queue, in: firstKept..<walker.position, into: &sink)
+    }
     try consumer.finish(&queue, fileSize: walker.position, into: &sink)
-    if let index = file.tracks.firstIndex(where: \.isReported), file.fragmentCount > 0 {
-      file.tracks[index].sampleCount = nextFragmentIndex
-      if file.tracks[index].duration == nil { file.tracks[index].duration = nextFragmentDTS }
+    for index in file.tracks.indices where file.fragmentCount > 0 {
+      guard let totals = totals[file.tracks[index].id] else { continue }
+      file.tracks[index].sampleCount = totals.samples
+      file.tracks[index].sampleTicks = nil
+      file.tracks[index].duration = totals.duration
     }
   }
 }
@@ -115,6 +123,29 @@ extension MP4Reader {
     var base = 0
     var following = 0
     var defaults = FragmentDefaults()
+  }
+
+  /// The samples of a track so far, those of its tables first.
+  private struct FragmentTotals: Sendable {
+    var samples: Int
+    /// When the next sample is decoded.
+    var time: Int
+    private var first: Int?
+
+    init(samples: Int, time: Int) {
+      self.samples = samples
+      self.time = time
+      if samples > 0 { first = 0 }
+    }
+
+    /// Ticks from the first sample to the end of the last.
+    var duration: Int? { first.map { time.subtractingClamped($0) } }
+
+    mutating func add(_ run: FragmentRun, until end: Int) {
+      if first == nil, run.count > 0 { first = run.dts }
+      samples = samples.addingClamped(run.count)
+      time = end
+    }
   }
 
   private mutating func handle<Sink: ContainerSink>(
@@ -233,9 +264,7 @@ extension MP4Reader {
       var fields = ByteFields(content)
       let version = fields.number(1)
       fields.skip(3)
-      if fragment.track == reported?.track.id {
-        nextFragmentDTS = fields.number(version == 1 ? 8 : 4)
-      }
+      totals[fragment.track]?.time = fields.number(version == 1 ? 8 : 4)
     case "trun": readRun(box, content, &sink)
     default: readTable(box, content, &sink)
     }
@@ -287,6 +316,11 @@ extension MP4Reader {
       }
       reported = track
     }
+    if track.table.duration > 0 { track.track.sampleTicks = track.table.duration }
+    // Only the tables of one track are kept.
+    totals[track.track.id] = FragmentTotals(
+      samples: track.track.sampleCount ?? 0,
+      time: track.table.sampleCount > 0 ? track.table.duration : track.track.duration ?? 0)
     track.table = SampleTable()
     if !track.track.isReported { track.track.configuration = nil }
     file.tracks.append(track.track)
@@ -297,10 +331,8 @@ extension MP4Reader {
     movieIsComplete = true
     guard let track = reported else { return }
     shift = track.shift(movieTimeScale: file.timeScale)
-    if track.hasManyEdits {
-      sink.note(
-        ContainerFinding(
-          .info, .editList, "Times are shifted by the first edit only; there are more.", at: nil))
+    if let defect = track.editDefect {
+      sink.note(ContainerFinding(.info, .editList, defect, at: nil))
     }
     if track.description?.isEncrypted == true {
       sink.note(
@@ -311,8 +343,6 @@ extension MP4Reader {
     consumer.begin(track.description?.configurations ?? [], shift: shift)
     if !hasMediaBeforeMovie { firstKept = walker.position }
     isOutOfOrder = hasMediaBeforeMovie || !track.table.isInOrder(from: walker.position)
-    nextFragmentIndex = track.table.sampleCount
-    nextFragmentDTS = track.table.duration
     queue.append(track.table)
     reported?.table = SampleTable()
     try consumer.announce(into: &sink)
@@ -354,7 +384,8 @@ extension MP4Reader {
     _ box: BoxEntry, _ content: [UInt8], _ sink: inout Sink
   ) {
     let run = FragmentRun(
-      content, firstIndex: nextFragmentIndex, dts: nextFragmentDTS, base: fragment.base,
+      content, firstIndex: totals[fragment.track]?.samples ?? 0,
+      dts: totals[fragment.track]?.time ?? 0, base: fragment.base,
       following: fragment.following, fragment.defaults)
     guard let run else {
       sink.note(
@@ -366,12 +397,11 @@ extension MP4Reader {
         ContainerFinding(
           .error, .damaged, "The run has fewer samples than it says.", at: box.offset))
     }
-    let totals = run.totals()
-    fragment.following = totals.end
-    fragment.end = totals.end
+    let (end, time) = run.totals()
+    fragment.following = end
+    fragment.end = end
+    totals[fragment.track]?.add(run, until: time)
     guard let reported, reported.track.id == fragment.track else { return }
-    nextFragmentIndex = nextFragmentIndex.addingClamped(run.count)
-    nextFragmentDTS = totals.dts
     queue.append(run)
   }
 }

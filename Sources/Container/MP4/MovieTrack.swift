@@ -111,16 +111,24 @@ struct MovieTrack: Sendable {
     self.description = description
   }
 
-  /// Whether the edit list is more than a delay and a place to begin.
-  var hasManyEdits: Bool {
-    (track.edits ?? []).drop { $0.mediaTime == -1 }.count > 1
+  /// Why the times of samples are not those of the presentation; nil when they are.
+  var editDefect: String? {
+    let edits = (track.edits ?? []).filter { $0.mediaTime != -1 }
+    if let wrong = edits.first(where: { $0.mediaTime < 0 }) {
+      return "media_time of an edit is \(wrong.mediaTime): it counts as 0."
+    }
+    if edits.count > 1 { return "Times are shifted by the first edit only; there are more." }
+    if edits.contains(where: { $0.rate != 0x1_0000 }) {
+      return "media_rate of an edit is not 1; times are those of the media all the same."
+    }
+    return nil
   }
 
   /// What is to be added to the times of samples so that the presentation begins at 0.
   func shift(movieTimeScale: Int) -> Int {
     var shift = 0
     for edit in track.edits ?? [] {
-      guard edit.mediaTime < 0 else { return shift.subtractingClamped(edit.mediaTime) }
+      guard edit.mediaTime == -1 else { return shift.subtractingClamped(max(0, edit.mediaTime)) }
       shift = shift.addingClamped(edit.duration.scaled(timeScale, by: movieTimeScale) ?? 0)
     }
     return shift

@@ -19,8 +19,9 @@ struct SampleConsumer: Sendable {
 
   private static let maxEmptySamples = 1 << 18
   private static let maxRereadFactor = 8
+  private static let maxPassedSamples = 1 << 24
 
-  init(search: @escaping StartCodeScanner.Search) {
+  init(search: StartCodeScanner.Search?) {
     units = LengthPrefixedUnits(lengthSize: 4, search: search)
   }
 
@@ -145,21 +146,35 @@ struct SampleConsumer: Sendable {
     return true
   }
 
+  /// Passes over the samples that lie in `range` of the file, up to one that does not.
+  mutating func dropPresent<Sink: ContainerSink>(
+    _ queue: inout SampleQueue, in range: Range<Int>, into sink: inout Sink
+  ) throws(Sink.Failure) {
+    var passed = 0
+    while let current = try next(&queue, &sink), current.offset >= range.lowerBound,
+      current.offset.addingClamped(current.size) <= range.upperBound
+    {
+      sample = nil
+      passed += 1
+      if passed > Self.maxPassedSamples { queue = SampleQueue() }
+    }
+  }
+
   /// No more of the file comes, which has `fileSize` bytes.
   mutating func finish<Sink: ContainerSink>(
     _ queue: inout SampleQueue, fileSize: Int, into sink: inout Sink
   ) throws(Sink.Failure) {
     guard let missing = try next(&queue, &sink) else { return }
-    let isOverlap = missing.offset.addingClamped(missing.size) <= fileSize
+    let isInside = missing.offset.addingClamped(missing.size) <= fileSize
+    let reason =
+      !isInside
+      ? "does not lie within the file: it and those after it are not read whole"
+      : randomBytes > fileSize
+        ? "overlaps with others: they have more bytes than the file, and the rest is not read"
+        : "does not lie in the media, or too far from the others: it and those after it are not read"
     sink.note(
       ContainerFinding(
-        .error, .sampleOutsideFile,
-        isOverlap
-          ? "Samples overlap, so that they have more bytes than the file, or lie too far apart. Sample"
-            + " \(missing.index) and those after it are not read."
-          : "Sample \(missing.index) does not lie within the file: it and those after it are not"
-            + " read whole.",
-        at: missing.offset))
+        .error, .sampleOutsideFile, "Sample \(missing.index) \(reason).", at: missing.offset))
     if read > 0 { try units.end(at: fileSize, into: &sink) }
   }
 }

@@ -6,6 +6,9 @@ struct SampleDescription: Sendable {
   private(set) var channels: Int?
   private(set) var sampleRate: Int?
   private(set) var pixelAspectRatio: Fraction?
+  private let kind: ContainerTrack.Kind
+  /// objectTypeIndication of the sound.
+  private var objectType: Int?
   private(set) var isEncrypted = false
   /// `frma`: what an encrypted entry would be.
   private(set) var originalType: FourCharacters?
@@ -20,6 +23,7 @@ struct SampleDescription: Sendable {
 
   /// Reads the content of `stsd`, which lies at `start` in the file, in a track of that kind.
   init(_ content: [UInt8], at start: Int, depth: Int, kind: ContainerTrack.Kind) {
+    self.kind = kind
     var position = 8
     while position + 8 <= content.count, configurations.count < Self.maxEntries {
       let size = content.number32(at: position)
@@ -34,7 +38,7 @@ struct SampleDescription: Sendable {
       var fields = ByteFields(content, in: position + 16..<position + size)
       switch kind {
       case .video: readVideo(&fields, at: start, depth: depth)
-      case .audio: readAudio(&fields)
+      case .audio: readAudio(&fields, at: start, depth: depth)
       default: break
       }
       position += size
@@ -74,7 +78,7 @@ struct SampleDescription: Sendable {
       let content = fields.range(size - 8)
       var inner = ByteFields(fields.bytes, in: content)
       switch box {
-      case "avcC":
+      case "avcC" where kind == .video:
         readConfiguration(Array(fields.bytes[content]), at: start + content.lowerBound)
       case "pasp":
         let ratio = Fraction(inner.number(4), inner.number(4))
@@ -82,6 +86,11 @@ struct SampleDescription: Sendable {
       case "sinf":
         isEncrypted = true
         if depth < 12 { readBoxes(&inner, at: start, depth: depth + 1) }
+      case "esds":
+        inner.skip(4)
+        readElementaryStream(&inner, depth: 0)
+      case "wave":
+        readBoxes(&inner, at: start, depth: depth + 1)
       case "frma":
         originalType = FourCharacters(inner.number(4))
       default:
@@ -98,7 +107,40 @@ struct SampleDescription: Sendable {
     configurations[configurations.count - 1] = (record, offset)
   }
 
-  private mutating func readAudio(_ fields: inout ByteFields) {
+  /// Looks through descriptors (ISO/IEC 14496-1 §7.2.6) for the configuration of the sound.
+  private mutating func readElementaryStream(_ fields: inout ByteFields, depth: Int) {
+    while fields.left >= 2, depth < 4 {
+      let tag = fields.number(1)
+      var size = 0
+      for _ in 0..<4 {
+        let byte = fields.number(1)
+        size = size << 7 | byte & 127
+        if byte & 128 == 0 { break }
+      }
+      var inner = ByteFields(fields.bytes, in: fields.range(min(size, fields.left)))
+      switch tag {
+      case 3:
+        inner.skip(2)
+        let flags = inner.number(1)
+        if flags & 0x80 != 0 { inner.skip(2) }
+        if flags & 0x40 != 0 { inner.skip(inner.number(1)) }
+        if flags & 0x20 != 0 { inner.skip(2) }
+        readElementaryStream(&inner, depth: depth + 1)
+      case 4:
+        objectType = inner.number(1)
+        inner.skip(12)
+        readElementaryStream(&inner, depth: depth + 1)
+      case 5:
+        guard let found = AudioSpecificConfig(inner.take(inner.left)) else { return }
+        sampleRate = found.outputRate
+        channels = found.channels ?? channels
+      default:
+        break
+      }
+    }
+  }
+
+  private mutating func readAudio(_ fields: inout ByteFields, at start: Int, depth: Int) {
     guard configurations.count == 1 else { return }
     let version = fields.number(2)
     fields.skip(6)
@@ -113,7 +155,13 @@ struct SampleDescription: Sendable {
       sampleRate = rate >= 0 && rate < 1e9 ? Int(rate) : nil
       channels = fields.number(4)
     }
-    if fields.isShort { (channels, sampleRate) = (nil, nil) }
+    if version == 1 { fields.skip(16) }
+    if version == 2 { fields.skip(20) }
+    guard !fields.isShort else {
+      (channels, sampleRate) = (nil, nil)
+      return
+    }
+    readBoxes(&fields, at: start, depth: depth + 1)
   }
 
   /// The track holds H.264, in the clear or not.
@@ -127,6 +175,8 @@ struct SampleDescription: Sendable {
   var codec: String? {
     if isH264 { return "h264" }
     guard let type = originalType ?? type else { return nil }
+    // Sound of MPEG-1 and MPEG-2 in the same kind of entry.
+    if type == "mp4a", objectType == 0x69 || objectType == 0x6B { return "mp3" }
     return Self.names[type]
   }
 

@@ -63,9 +63,7 @@ struct SectionCollector: Sendable {
   private mutating func append(_ piece: Span<UInt8>) {
     let count = min(piece.count, Self.maxBytes - bytes.count)
     guard count > 0 else { return }
-    bytes.append(addingCapacity: count) { copy in
-      for index in 0..<count { copy.append(piece[index]) }
-    }
+    bytes.append(copying: piece.extracting(0..<count))
   }
 
   private mutating func takeComplete(_ sections: inout [[UInt8]]) {

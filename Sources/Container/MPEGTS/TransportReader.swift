@@ -31,8 +31,7 @@ package struct TransportReader: Sendable {
   private var hasPES = false
   private var sampleIndex = 0
   private var unwrapper = TimeUnwrapper()
-  private var firstTime: Int?
-  private var lastTime: Int?
+  private var clock = SampleClock()
 
   private static let packetBytes = 188
   private static let maxWaiting = 1 << 20
@@ -41,7 +40,7 @@ package struct TransportReader: Sendable {
   /// `search`: finds start codes.
   package init(
     _ limits: ContainerLimits = ContainerLimits(),
-    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     tables = ProgramTables(maxStreams: limits.maxTracks)
     units = ByteStreamUnits(search: search)
@@ -58,9 +57,7 @@ package struct TransportReader: Sendable {
   ) throws(Sink.Failure) {
     if packing == nil { packing = TransportPacketing(head: chunk) }
     if isWaiting {
-      waiting.append(addingCapacity: chunk.count) { copy in
-        for index in chunk.indices { copy.append(chunk[index]) }
-      }
+      waiting.append(copying: chunk)
       position += chunk.count
       preview()
       if reportedPID == nil, waiting.count < Self.maxWaiting { return }
@@ -80,7 +77,12 @@ package struct TransportReader: Sendable {
         packet.span.extracting(0..<Self.packetBytes), at: position - packet.count, &sink)
     } else if !part.isEmpty, isInSync {
       sink.note(
-        ContainerFinding(.warning, .truncated, "The stream ends inside a packet.", at: position))
+        ContainerFinding(.error, .truncated, "The stream ends inside a packet.", at: position))
+    }
+    if isPacketOpen {
+      sink.note(
+        ContainerFinding(
+          .error, .truncated, "The stream ends inside a PES packet.", at: headerPlace))
     }
     try units.finish(into: &sink)
   }
@@ -174,9 +176,7 @@ package struct TransportReader: Sendable {
     let trailing = packing.packetSize - Self.packetBytes
     if !part.isEmpty {
       let missing = min(packing.packetSize - part.count, chunk.count)
-      part.append(addingCapacity: missing) { copy in
-        for place in 0..<missing { copy.append(chunk[place]) }
-      }
+      part.append(copying: chunk.extracting(0..<missing))
       guard part.count == packing.packetSize else {
         position += chunk.count
         return
@@ -210,9 +210,7 @@ package struct TransportReader: Sendable {
     }
     if index < chunk.count {
       part = []
-      part.append(addingCapacity: chunk.count - index) { copy in
-        for place in index..<chunk.count { copy.append(chunk[place]) }
-      }
+      part.append(copying: chunk.extracting(index..<chunk.count))
     }
     position += chunk.count
   }
@@ -252,20 +250,22 @@ package struct TransportReader: Sendable {
     let flags = hasAdaptation ? packet[5] : 0
     if packet[1] & 0x80 != 0 {
       counts.transportErrors += 1
-      sink.note(
-        ContainerFinding(
-          .error, .damaged, "transport_error_indicator is set in a packet of PID \(pid).",
-          at: offset))
+      var finding = ContainerFinding(
+        .error, .damaged, "transport_error_indicator is set in a packet of PID \(pid).",
+        at: offset)
+      finding.isElsewhere = pid != reportedPID
+      sink.note(finding)
       return
     }
     let (isError, isRepeat) = counts.check(
       counter: Int(packet[3] & 15), hasPayload: packet[3] & 0x10 != 0,
       isAnnounced: flags & 0x80 != 0)
     if isError {
-      sink.note(
-        ContainerFinding(
-          .error, .continuity, "continuity_counter of PID \(pid) jumps: packets are missing.",
-          at: offset))
+      var finding = ContainerFinding(
+        .error, .continuity, "continuity_counter of PID \(pid) jumps: packets are missing.",
+        at: offset)
+      finding.isElsewhere = pid != reportedPID
+      sink.note(finding)
     }
     if flags & 0x10 != 0, packet[4] >= 7 {
       readClock(packet, at: offset, isAnnounced: flags & 0x80 != 0, &counts, &sink)
@@ -337,10 +337,21 @@ package struct TransportReader: Sendable {
 
   // MARK: The reported stream
 
+  /// The PES packet is shorter than it says.
+  private var isPacketOpen: Bool { hasPES && (header.isOpen || (payloadLeft ?? 0) > 0) }
+
   private mutating func readPES<Sink: ContainerSink>(
     _ content: Span<UInt8>, at offset: Int, startsUnit: Bool, _ sink: inout Sink
   ) {
     if startsUnit {
+      if isPacketOpen {
+        sink.note(
+          ContainerFinding(
+            .error, .damaged,
+            "A PES packet ends before its header does, or \(payloadLeft ?? 0) bytes before the"
+              + " PES_packet_length that it says.", at: headerPlace))
+      }
+      payloadLeft = nil
       header.begin()
       headerPlace = offset
       hasPES = true
@@ -382,9 +393,8 @@ package struct TransportReader: Sendable {
       var delay = (pts - (found.dts ?? pts)) % (1 << 33)
       if delay < -(1 << 32) { delay += 1 << 33 }
       sample.pts = dts + delay
-      firstTime = min(firstTime ?? .max, dts + delay)
-      lastTime = max(lastTime ?? .min, dts + delay)
     }
+    clock.add(sample.pts)
     payloadLeft = found.size
     sink.take(sample)
   }
@@ -416,9 +426,10 @@ package struct TransportReader: Sendable {
 
   private func describe(_ track: inout ContainerTrack) {
     track.timeBase = Fraction(1, 90_000)
-    let slot = slots[track.id]
-    track.sampleCount = slot < 0 ? 0 : counted[slot].units
     track.isReported = track.id == reportedPID
-    if track.isReported, let firstTime, let lastTime { track.duration = lastTime - firstTime }
+    guard track.isReported else { return }
+    track.sampleCount = clock.count
+    track.duration = clock.duration
+    track.hasRoundedTimes = true
   }
 }

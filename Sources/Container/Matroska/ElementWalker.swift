@@ -33,7 +33,7 @@ struct ElementWalker: Sendable {
     case pieces
   }
 
-  private(set) var position = 0
+  private var cursor = FileCursor()
   /// An element that goes past the end of its segment.
   private(set) var overrun: Int?
   /// Open elements, outermost first.
@@ -52,6 +52,9 @@ struct ElementWalker: Sendable {
     /// Looking for the id of a cluster.
     case lost
   }
+
+  /// The file's byte that comes next.
+  var position: Int { cursor.position }
 
   /// The file ends here, though an element does not.
   var isCutOff: Bool {
@@ -76,44 +79,31 @@ struct ElementWalker: Sendable {
           stack.removeLast()
           return .end(open)
         }
-        guard index < chunk.count else { return nil }
-        header.append(chunk[index])
-        index += 1
-        position += 1
+        guard let byte = cursor.next(in: chunk, from: &index) else { return nil }
+        header.append(byte)
         if let event = completeHeader() { return event }
       case .announced:
         treat(.skip)
       case .skipping(let end):
-        let taken = min(end - position, chunk.count - index)
-        index += taken
-        position += taken
-        guard position == end else { return nil }
+        _ = cursor.pass(to: end, in: chunk, from: &index)
+        guard position >= end else { return nil }
         state = .header
       case .collecting(let element):
-        let taken = min(element.end - position, chunk.count - index)
-        content.append(addingCapacity: taken) { copy in
-          for place in index..<index + taken { copy.append(chunk[place]) }
-        }
-        index += taken
-        position += taken
-        guard position == element.end else { return nil }
+        content.append(
+          copying: chunk.extracting(cursor.pass(to: element.end, in: chunk, from: &index)))
+        guard position >= element.end else { return nil }
         state = .header
         var whole: [UInt8] = []
         swap(&whole, &content)
         return .content(element, whole)
       case .pieces(let element):
         guard index < chunk.count || position == element.end else { return nil }
-        let taken = min(element.end - position, chunk.count - index)
-        let range = index..<index + taken
-        index += taken
-        position += taken
+        let range = cursor.pass(to: element.end, in: chunk, from: &index)
         if position == element.end { state = .header }
         return .piece(element, range, isLast: position == element.end)
       case .lost:
-        guard index < chunk.count else { return nil }
-        header.append(chunk[index])
-        index += 1
-        position += 1
+        guard let byte = cursor.next(in: chunk, from: &index) else { return nil }
+        header.append(byte)
         if header.count > 4 { header.removeFirst() }
         guard header.count == 4, header.number32(at: 0) == Int(ElementID.cluster) else { continue }
         // A cluster begins here, in the segment.

@@ -12,6 +12,7 @@ package struct MatroskaFile: Equatable, Sendable {
   package var clusterCount = 0
   package var cueCount = 0
   package var blockCount = 0
+  private var clocks: [Int: SampleClock] = [:]
 
   /// How the frames of the reported track are packed.
   struct Packing: Equatable, Sendable {
@@ -71,7 +72,8 @@ package struct MatroskaFile: Equatable, Sendable {
         }
       case ElementID.flagEnabled: track.isEnabled = element.unsigned != 0
       case ElementID.defaultDuration:
-        track.defaultDuration = element.unsigned > 0 ? element.unsigned / timestampScale : nil
+        let ticks = (element.unsigned.addingClamped(timestampScale / 2)) / timestampScale
+        track.defaultDuration = element.unsigned > 0 ? ticks : nil
       case ElementID.name: track.name = element.text
       case ElementID.language: track.language = track.language ?? element.text
       case ElementID.languageBCP47: track.language = element.text
@@ -94,7 +96,7 @@ package struct MatroskaFile: Equatable, Sendable {
       privateData = nil
     }
     track.timeBase = timeBase
-    track.duration = duration.map { Int($0.rounded()) }
+    track.hasRoundedTimes = true
     if track.codec == "h264", !tracks.contains(where: \.isReported) {
       track.isReported = true
       self.packing = packing
@@ -171,10 +173,20 @@ package struct MatroskaFile: Equatable, Sendable {
     return packing
   }
 
-  /// The number of frames is known.
-  mutating func setSampleCount(_ count: Int, ofTrack id: Int) {
-    guard let index = tracks.firstIndex(where: { $0.id == id }) else { return }
-    tracks[index].sampleCount = count
+  /// A block of `frames` frames of the track with that number, from `time` on.
+  mutating func noteBlock(ofTrack id: Int, frames: Int, at time: Int) {
+    guard tracks.contains(where: { $0.id == id }) else { return }
+    clocks[id, default: SampleClock()].add(time, samples: frames)
+  }
+
+  /// All blocks are known.
+  mutating func complete() {
+    for index in tracks.indices {
+      let clock = clocks[tracks[index].id]
+      tracks[index].sampleCount = clock?.count ?? 0
+      tracks[index].duration =
+        clock?.duration ?? (clock?.count == 1 ? tracks[index].defaultDuration : nil)
+    }
   }
 
   private static let codecs: [String: String] = [

@@ -27,7 +27,7 @@ package struct MatroskaReader: Sendable {
   /// `search`: finds start codes, in tracks that have them.
   package init(
     _ limits: ContainerLimits = ContainerLimits(),
-    search: @escaping StartCodeScanner.Search = StartCodeScanner.plainSearch
+    search: StartCodeScanner.Search? = StartCodeScanner.plainSearch
   ) {
     self.limits = limits
     units = LengthPrefixedUnits(lengthSize: 4, search: search)
@@ -73,7 +73,7 @@ package struct MatroskaReader: Sendable {
     }
     try units.end(at: walker.position, into: &sink)
     if file.packing.isByteStream { try byteStream.finish(into: &sink) }
-    if let reportedID { file.setSampleCount(sampleIndex, ofTrack: reportedID) }
+    file.complete()
   }
 
   private func list<Sink: ContainerSink>(_ element: ElementWalker.Element, _ sink: inout Sink) {
@@ -200,9 +200,7 @@ package struct MatroskaReader: Sendable {
     // A header has four bytes, and with lacing more.
     let before = blockBytes.count
     let taken = min(piece.count, BlockHeader.maxBytes - before)
-    blockBytes.append(addingCapacity: taken) { copy in
-      for index in 0..<taken { copy.append(piece[index]) }
-    }
+    blockBytes.append(copying: piece.extracting(0..<taken))
     switch BlockHeader.read(blockBytes, blockSize: element.size) {
     case .incomplete: return
     case .invalid:
@@ -211,6 +209,9 @@ package struct MatroskaReader: Sendable {
         ContainerFinding(
           .error, .damaged, "The header of a block makes no sense.", at: element.offset))
     case .complete(let found):
+      file.noteBlock(
+        ofTrack: found.track, frames: found.frames.count,
+        at: clusterTime.addingClamped(found.time))
       guard found.track == reportedID, !file.packing.isOpaque else {
         isLost = true
         return

@@ -8,8 +8,11 @@ package enum UploadError: Error, Equatable, Sendable {
   case truncated
   /// There is no part at all.
   case noFile
-  /// More than one part carries a file.
-  case severalFiles
+  /// More than one part carries a file; of those that may be there once, the one of that name, or nil
+  /// for the only or the main one.
+  case severalFiles(named: String?)
+  /// The part of that name, which need not be there, is empty.
+  case emptyFile(named: String)
   /// Besides the file there is a text field of that name. It is refused, because it would
   /// otherwise be taken for a parameter and silently do nothing.
   case textField(String)

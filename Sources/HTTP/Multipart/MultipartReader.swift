@@ -20,6 +20,7 @@ struct MultipartReader {
   private var isSecondFile = false
   private var hasMainFile = false
   private var hasSecondFile = false
+  private var isSecondFileEmpty = true
 
   private enum State {
     case preamble
@@ -65,9 +66,13 @@ struct MultipartReader {
       case .content:
         let start = index
         let isSecond = isSecondFile
-        guard let end = find(in: bytes, from: start, emit: { sink($0, isSecond) }) else {
-          return start
+        var isEmpty = true
+        let end = find(in: bytes, from: start) { content in
+          isEmpty = isEmpty && content.isEmpty
+          return sink(content, isSecond)
         }
+        guard let end else { return start }
+        if isSecond, !isEmpty { isSecondFileEmpty = false }
         index = end
       case .delimiterEnd(let last):
         try take(bytes[index], after: last)
@@ -85,7 +90,9 @@ struct MultipartReader {
   /// What is wrong when the body ends here.
   var errorAtEnd: UploadError? {
     switch state {
-    case .epilogue: hasMainFile ? nil : .noFile
+    case .epilogue where !hasMainFile: .noFile
+    case .epilogue where hasSecondFile && isSecondFileEmpty: .emptyFile(named: secondPartName ?? "")
+    case .epilogue: nil
     case .preamble, .delimiterEnd, .head, .content: .truncated
     }
   }
@@ -182,7 +189,9 @@ struct MultipartReader {
       guard part.isFile else { throw .textField(part.name) }
     }
     isSecondFile = part.isFile && part.name == secondPartName
-    guard isSecondFile ? !hasSecondFile : !hasMainFile else { throw .severalFiles }
+    guard isSecondFile ? !hasSecondFile : !hasMainFile else {
+      throw .severalFiles(named: isSecondFile ? secondPartName : nil)
+    }
     if isSecondFile { hasSecondFile = true } else { hasMainFile = true }
     first = first ?? part
     state = .content

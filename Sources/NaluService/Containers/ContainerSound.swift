@@ -1,4 +1,5 @@
 internal import Codec
+internal import Container
 internal import Platform
 
 /// The sound of a container, read once more beside the video.

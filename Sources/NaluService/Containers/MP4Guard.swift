@@ -20,11 +20,19 @@ struct MP4Guard {
   private var tracks = 0
   /// Records that edit lists make of samples.
   private var editedSamples = 0
+  private var isFragmented = false
+  private var hasRuns = false
+  /// libavformat would number the fragments by an error code, and count from there.
+  private var lacksTrackID = false
+  /// Where the boxes of edit lists begin, maybe.
+  private var editLists: [Int] = []
 
   private static let maxTracks = 100
   private static let pieceSize = 256 << 10
   /// Bytes from the name of a box on that are looked at.
-  private static let lookAhead = 20
+  private static let lookAhead = 32
+  /// Boxes of a track that are looked at for its header.
+  private static let maxTrackBoxes = 1000
 
   /// What is known of a track, or of what lies outside all tracks.
   private struct Track {
@@ -62,6 +70,12 @@ struct MP4Guard {
     }
     guard position + 8 <= upload.count else {
       try endTrack()
+      guard !hasRuns || !lacksTrackID else {
+        throw Problem(
+          .undecodable,
+          "A track of the fragmented MP4 file has no track_ID, so that nothing tells what its fragments"
+            + " are of.")
+      }
       return false
     }
     let head = upload.bytes(at: position, count: 16)
@@ -82,19 +96,55 @@ struct MP4Guard {
     guard metadata <= maxMetadata else { throw .tooMuchMetadata(maxMetadata) }
   }
 
+  /// The upload with its edit lists as libavformat understands them, when all was read. Those of a
+  /// fragmented file are of no effect on its fragments.
+  func repaired(_ upload: SpooledUpload) -> SpooledUpload {
+    guard !isFragmented else { return upload }
+    let patches = editLists.flatMap { place in
+      EditListRepair.patches(
+        of: upload.bytes(at: place, count: EditListRepair.maxBytes), at: place)
+    }
+    return patches.isEmpty ? upload : upload.patched(patches)
+  }
+
   private mutating func scan(_ upload: SpooledUpload) throws(Problem) {
     let piece = upload.bytes(
       at: position, count: min(Self.pieceSize + Self.lookAhead, boxEnd - position))
     var name = 0
     for index in 0..<min(piece.count, Self.pieceSize + 3) {
       name = (name << 8 | Int(piece[index])) & 0xFFFF_FFFF
-      if index >= 3 { try look(at: name, piece, index - 3) }
+      guard index >= 3 else { continue }
+      if name == Name.elst, editLists.count < Self.maxTracks {
+        editLists.append(position + index - 7)
+      }
+      if name == Name.trak, tracks < Self.maxTracks,
+        !Self.hasHeader(upload, from: position + index + 1, to: boxEnd)
+      {
+        lacksTrackID = true
+      }
+      try look(at: name, piece, index - 3)
       if isInFragment, Name.kept.contains(name) {
         let size = upload.bytes(at: max(0, position + index - 7), count: 4).number(0)
         try count(min(size, boxEnd - position))
       }
     }
     position = min(boxEnd, position + Self.pieceSize)
+  }
+
+  /// One of the boxes from `start` on is a track header.
+  private static func hasHeader(_ upload: SpooledUpload, from start: Int, to end: Int) -> Bool {
+    var position = start
+    for _ in 0..<maxTrackBoxes where position + 8 <= end {
+      let head = upload.bytes(at: position, count: 16)
+      if head.number(4) == Name.tkhd { return true }
+      // The next track.
+      if head.number(4) == Name.trak { return false }
+      var size = head.number(0)
+      if size == 1 { size = head.number(8) << 32 | head.number(12) }
+      guard size >= 8, size <= end - position else { return false }
+      position += size
+    }
+    return false
   }
 
   /// A box of that name may begin before `piece[start]`.
@@ -108,6 +158,10 @@ struct MP4Guard {
           members: [.init("limit", Self.maxTracks)])
       }
       try endTrack()
+    case Name.tkhd:
+      // Version and flags, two times of 32 or 64 bits, track_ID.
+      let isLong = start + 4 < piece.count && piece[start + 4] == 1
+      if piece.number(start + (isLong ? 24 : 16)) >= 1 << 31 { lacksTrackID = true }
     case Name.hdlr:
       // Version and flags, pre_defined, handler_type.
       switch piece.number(start + 12) {
@@ -129,9 +183,12 @@ struct MP4Guard {
     case Name.stz2:
       track.samples += piece.number(start + 12)
     case Name.trun:
+      hasRuns = true
       track.samples += piece.number(start + 8)
     case Name.elst:
       track.edits += piece.number(start + 8)
+    case Name.mvex:
+      isFragmented = true
     case Name.cmov:
       throw Problem(
         .unsupportedFeature, "The movie header of the file is compressed.",
@@ -163,6 +220,7 @@ struct MP4Guard {
 
   private enum Name {
     static let trak = 0x7472_616B
+    static let tkhd = 0x746B_6864
     static let hdlr = 0x6864_6C72
     static let soun = 0x736F_756E
     static let vide = 0x7669_6465
@@ -171,6 +229,7 @@ struct MP4Guard {
     static let stz2 = 0x7374_7A32
     static let trun = 0x7472_756E
     static let elst = 0x656C_7374
+    static let mvex = 0x6D76_6578
     static let cmov = 0x636D_6F76
     static let mdat = 0x6D64_6174
     static let moof = 0x6D6F_6F66

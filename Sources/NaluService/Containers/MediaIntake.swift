@@ -13,6 +13,10 @@ struct MediaIntake: ~Copyable, Sendable {
   /// The first bytes, until they are enough to tell what the upload is.
   private var head: [UInt8] = []
   private(set) var format: MediaFormat?
+  private var hasConfiguration = false
+  /// Looks for what the others do not tell.
+  private var watch: ContainerWatch?
+  private var damage: ContainerDamage?
   /// The upload as it came, of a container.
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
@@ -60,6 +64,7 @@ struct MediaIntake: ~Copyable, Sendable {
   var heldBytes: Int {
     scan.heldBytes + packets * MemoryLayout<StreamTimeline.Mark>.stride
       + (phase == .extracting ? tables.heldBytes + (extraction?.heldBytes ?? 0) : 0)
+      + (watch?.heldBytes ?? 0)
   }
 
   mutating func push(_ block: Block) {
@@ -102,9 +107,9 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func take(_ bytes: Span<UInt8>) throws(Problem) {
     if format == nil {
-      guard head.isEmpty, bytes.count >= MediaFormat.headBytes else {
+      guard head.isEmpty, bytes.count >= InputForm.headBytes else {
         head.append(copying: bytes)
-        if head.count >= MediaFormat.headBytes { try decideByHead() }
+        if head.count >= InputForm.headBytes { try decideByHead() }
         return
       }
       try decide(by: bytes)
@@ -120,28 +125,25 @@ struct MediaIntake: ~Copyable, Sendable {
   }
 
   private mutating func decide(by bytes: Span<UInt8>) throws(Problem) {
-    let bytes = bytes.extracting(0..<min(bytes.count, MediaFormat.headBytes))
-    let recognised = MediaFormat(head: bytes)
-    if recognised == nil || recognised == .annexB, let name = ContainerSignature.name(of: bytes) {
-      throw Problem(.unrecognisedInput, "The body is \(name), not H.264 or a container of it.")
-    }
-    try lengthPrefix.check(recognised)
-    if let recognised { meter = ContainerMeter(recognised, limits) }
-    format = lengthPrefix.isGiven ? .avcc : recognised ?? .annexB
-    switch format {
+    let form = try InputForm(of: bytes, lengthPrefix)
+    format = form.format
+    if form.format != .annexB { watch = ContainerWatch(form) }
+    meter = ContainerMeter(form.format, limits)
+    switch form.format {
     case .avcc:
-      lengths = LengthsToStartCodes(
-        lengthSize: lengthPrefix.lengthSize ?? LengthPrefix.size(in: bytes) ?? 4)
-      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
-      for unit in record?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
+      lengths = LengthsToStartCodes(lengthSize: form.lengthSize)
+      scan.noteLengths()
+      hasConfiguration = form.configuration != nil
+      for unit in form.configuration?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
     case .mp4, .flv, .mpegTS, .matroska:
       container = Spool(in: spoolDirectory)
-    case .annexB, nil:
+    case .annexB:
       break
     }
   }
 
   private mutating func store(_ bytes: Span<UInt8>) throws(Problem) {
+    watch?.read(bytes)
     if lengths != nil {
       var converted: [UInt8] = []
       converted.reserveCapacity(bytes.count)
@@ -163,8 +165,16 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func endUpload() throws(Problem) {
     if format == nil { try decideByHead() }
+    watch?.finish()
+    damage = watch?.damage
+    watch = nil
     guard let format, let spool = container.take() else {
-      index = try scan.finish()
+      do throws(Problem) {
+        index = try scan.finish()
+      } catch {
+        throw lengths != nil && !hasConfiguration ? error.pointingToConfiguration : error
+      }
+      index?.damage = damage
       phase = .finished
       return
     }
@@ -175,10 +185,9 @@ struct MediaIntake: ~Copyable, Sendable {
   // MARK: Out of a container
 
   private mutating func check() throws(Problem) {
-    guard let upload, try tables.step(upload) else {
-      phase = .extracting
-      return
-    }
+    guard let upload, try !tables.step(upload) else { return }
+    self.upload = tables.repaired(upload)
+    phase = .extracting
   }
 
   private mutating func extract() throws(Problem) {
@@ -199,9 +208,23 @@ struct MediaIntake: ~Copyable, Sendable {
     }
     if let description = extraction?.description {
       index?.describe(by: description)
+      index?.damage = damage ?? description.damage
       tracks = description.tracks
+    }
+    guard index?.frameCount != 0 else {
+      throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")
     }
     extraction = nil
     phase = .finished
+  }
+}
+
+extension Problem {
+  /// That of a stream whose sender may have parameter sets elsewhere.
+  fileprivate var pointingToConfiguration: Problem {
+    guard code == .noParameterSets else { return self }
+    var problem = self
+    problem.detail += " Length-prefixed NAL units may have them apart: give those as avcc."
+    return problem
   }
 }

@@ -3,17 +3,65 @@ internal import Platform
 
 /// A whole upload, for reading here and there.
 final class SpooledUpload: DemuxerSource {
-  private let spool: Spool
-
-  init(_ spool: consuming Spool) {
-    self.spool = spool
+  /// What is read in the place of bytes of the upload.
+  struct Patch: Equatable, Sendable {
+    var offset: Int
+    var bytes: [UInt8]
   }
 
-  var count: Int { spool.count }
+  private final class Content: Sendable {
+    let spool: Spool
+
+    init(_ spool: consuming Spool) {
+      self.spool = spool
+    }
+  }
+
+  private let content: Content
+  private let patches: [Patch]
+  /// From the first of them to the last.
+  private let patched: Range<Int>
+
+  init(_ spool: consuming Spool) {
+    content = Content(spool)
+    patches = []
+    patched = 0..<0
+  }
+
+  private init(_ content: Content, _ patches: [Patch]) {
+    self.content = content
+    self.patches = patches
+    let first = patches.map(\.offset).min() ?? 0
+    patched = first..<max(first, patches.map { $0.offset + $0.bytes.count }.max() ?? 0)
+  }
+
+  /// The same upload with changes, all of which lie within it.
+  func patched(_ patches: [Patch]) -> SpooledUpload { SpooledUpload(content, patches) }
+
+  var count: Int { content.spool.count }
 
   func read(at offset: Int, into output: inout OutputSpan<UInt8>) -> Bool {
     do throws(Problem) {
-      try spool.read(at: offset, into: &output)
+      let end = offset + output.freeCapacity
+      let touched =
+        patched.lowerBound >= end || patched.upperBound <= offset
+        ? []
+        : patches.filter { $0.offset < end && $0.offset + $0.bytes.count > offset }
+      guard !touched.isEmpty else {
+        try content.spool.read(at: offset, into: &output)
+        return true
+      }
+      var bytes = try [UInt8](capacity: min(end, count) - offset) {
+        (copy: inout OutputSpan<UInt8>) throws(Problem) in
+        try content.spool.read(at: offset, into: &copy)
+      }
+      for patch in touched {
+        for (index, byte) in patch.bytes.enumerated()
+        where bytes.indices.contains(patch.offset + index - offset) {
+          bytes[patch.offset + index - offset] = byte
+        }
+      }
+      _ = output.append(fitting: bytes.span)
       return true
     } catch {
       return false
@@ -22,7 +70,7 @@ final class SpooledUpload: DemuxerSource {
 
   /// The bytes from `offset` on, at most `count` of them.
   func bytes(at offset: Int, count: Int) -> [UInt8] {
-    [UInt8](capacity: max(0, min(count, spool.count - offset))) { output in
+    [UInt8](capacity: max(0, min(count, self.count - offset))) { output in
       _ = read(at: offset, into: &output)
     }
   }

@@ -37,7 +37,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     if format != .mpegTS, format != .flv,
       !demuxer.tracks.contains(where: { $0.kind == .h264 })
     {
-      throw Self.lacksVideo(format, demuxer.tracks.map(\.kind))
+      throw Self.lacksVideo(format, demuxer.tracks)
     }
     self.upload = upload
     self.format = format
@@ -54,8 +54,13 @@ struct TrackExtraction: ~Copyable, Sendable {
     return Description(
       tracks: demuxer.tracks, timeline: timeline, sampleAspectRatio: track?.sampleAspectRatio,
       frameRate: track?.frameRate, displayMatrix: track?.displayMatrix,
-      orientation: track?.orientation ?? .upright,
-      isDamaged: isDamaged || self.track.map { demuxer.damagedTracks.contains($0) } ?? false)
+      orientation: track?.orientation ?? .upright, damage: damage)
+  }
+
+  private var damage: ContainerDamage? {
+    let isCut = track.map { demuxer.damagedTracks.contains($0) } ?? false
+    guard isDamaged || isCut else { return nil }
+    return ContainerDamage(message: "The track cannot be read to its end.")
   }
 
   struct Description: Sendable {
@@ -66,8 +71,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     var frameRate: Rational?
     var displayMatrix: [Int32]?
     var orientation: Orientation
-    /// It ends before its time, or cannot be read to its end.
-    var isDamaged: Bool
+    var damage: ContainerDamage?
   }
 
   /// Goes on with the next packets.
@@ -95,12 +99,13 @@ struct TrackExtraction: ~Copyable, Sendable {
 
   private mutating func finish() throws(Problem) {
     guard let track, demuxer.tracks.indices.contains(track) else {
-      let kinds = demuxer.tracks.map(\.kind)
-      guard !kinds.contains(.h264) else {
+      guard !demuxer.tracks.contains(where: { $0.kind == .h264 }) else {
         throw Problem(
-          .undecodable, "The H.264 track of \(format.title) is empty, or is not there.")
+          .undecodable,
+          "The H.264 track is empty, or there is nothing of it in the body, or its edit list shows"
+            + " none of it; the body is \(format.title).")
       }
-      throw Self.lacksVideo(format, kinds)
+      throw Self.lacksVideo(format, demuxer.tracks)
     }
     let base = demuxer.tracks[track].timeBase
     timeline.timeBase = base
@@ -235,23 +240,23 @@ struct TrackExtraction: ~Copyable, Sendable {
     return count + (scanner.finish() == nil ? 0 : 1)
   }
 
-  private static func lacksVideo(_ format: MediaFormat, _ kinds: [Track.Kind]) -> Problem {
-    guard !kinds.isEmpty else {
+  private static func lacksVideo(_ format: MediaFormat, _ tracks: [Track]) -> Problem {
+    guard !tracks.isEmpty else {
       return Problem(.unrecognisedInput, "The body is \(format.title) without any track.")
     }
-    let names = kinds.map { kind in
-      switch kind {
-      case .h264: "h264"
-      case .aac: "aac"
-      case .other("none"): "something unknown"
-      case .other(let name): name
+    func names(_ isWanted: (Track) -> Bool) -> String {
+      var names: [String] = []
+      for name in tracks.filter(isWanted).map(\.kind.name) where !names.contains(name) {
+        names.append(name)
       }
+      return names.joined(separator: ", ")
     }
-    let found = names.joined(separator: ", ")
+    let (video, sound) = (names(\.isVideo), names(\.isAudio))
+    let found = video.isEmpty ? "it has no video" : "its video is \(video)"
+    let rest = sound.isEmpty ? "" : ", its sound is \(sound)"
     return Problem(
-      .unsupportedFeature,
-      "The body is \(format.title) without a track of H.264; it has \(found).",
-      members: [.init("feature", found)])
+      .unsupportedFeature, "The body is \(format.title) without a track of H.264; \(found)\(rest).",
+      members: [.init("feature", video.isEmpty ? "no video" : video)])
   }
 }
 

@@ -136,17 +136,31 @@ func milliseconds(_ nanoseconds: UInt64) -> String {
 extension Problem {
   /// What is wrong with the form of an upload.
   init(_ error: UploadError) {
+    if case .emptyFile(let name) = error {
+      self = .emptySecondPart(name)
+      return
+    }
     let detail =
       switch error {
       case .noBoundary: "Content-Type is multipart/form-data without a usable boundary."
       case .malformed(let what): what
       case .truncated: "The body ends before its closing boundary."
       case .noFile: "No part of the form carries a file; send it as in: curl -F file=@clip.h264."
-      case .severalFiles: "The form carries several files; send one a request."
+      case .severalFiles(nil):
+        "The form carries several files for the media; send one a request."
+      case .severalFiles(let name?), .emptyFile(let name):
+        "The form carries more than one part \(name); one may be there."
       case .textField(let name):
         "The form has a text field \(quoted(name)); parameters go into the query string."
       case .tooLarge: "The form has too many fields, or fields that are too large."
       }
     self.init(.malformedMultipart, detail)
+  }
+
+  /// What may stand beside the media is there without content.
+  package static func emptySecondPart(_ name: String) -> Problem {
+    Problem(
+      .emptyBody, "The part \(name) is empty; leave it out when there is nothing to send.",
+      members: [.init("part", name)])
   }
 }

@@ -1,4 +1,4 @@
-package import Container
+internal import Container
 
 /// What a client says of bare length-prefixed NAL units, which do not say it themselves.
 package struct LengthPrefixSettings: Equatable, Sendable {
@@ -8,9 +8,6 @@ package struct LengthPrefixSettings: Equatable, Sendable {
   package var configuration: [UInt8]?
 
   package init() {}
-
-  /// The client says that the input is such a stream.
-  package var isGiven: Bool { lengthSize != nil || configuration != nil }
 }
 
 /// `nal_length_size` and `avcc`, the same on every endpoint that reads H.264.
@@ -44,17 +41,6 @@ extension LengthPrefixSettings {
           + " \(record.lengthSizeMinusOne).", parameter: LengthPrefixParameters.lengthSize.name)
     }
     lengthSize = record.lengthSize
-  }
-
-  /// Refuses a body that says itself that it is something else.
-  package func check(_ format: MediaFormat?) throws(Problem) {
-    guard isGiven, let format, format != .avcc, format != .annexB else { return }
-    throw Problem(
-      .conflictingParameters,
-      "nal_length_size and avcc are for bare length-prefixed NAL units; the body is"
-        + " \(format.title).",
-      parameter: configuration == nil
-        ? LengthPrefixParameters.lengthSize.name : LengthPrefixParameters.configuration.name)
   }
 }
 

@@ -88,8 +88,8 @@ struct DecodeIndex: Sendable {
   var orientation = Orientation.upright
   var displayMatrix: [Int32]?
   var sampleAspectRatio: Rational?
-  /// The container cannot be read to its end.
-  var isDamaged = false
+  /// What the container lacks; nil when it is whole.
+  var damage: ContainerDamage?
   /// Where the bytes come from, if not from a byte stream.
   var timeline: StreamTimeline?
 

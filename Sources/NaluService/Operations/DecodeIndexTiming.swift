@@ -38,7 +38,6 @@ extension DecodeIndex {
     orientation = description.orientation
     displayMatrix = description.displayMatrix
     sampleAspectRatio = description.sampleAspectRatio
-    isDamaged = description.isDamaged
     if let rate = description.frameRate { frameRate = (rate.numerator, rate.denominator) }
     let timeline = description.timeline
     self.timeline = timeline

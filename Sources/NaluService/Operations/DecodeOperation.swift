@@ -12,9 +12,6 @@ package struct DecodeOperation: Operation, ~Copyable {
   private var phase = Phase.receiving
   private var player: DecodePlayer?
   private var sink: DecodeSink?
-  /// The container cannot be read to its end.
-  private var isDamaged = false
-  private var timeline: StreamTimeline?
 
   private enum Phase {
     case receiving, decoding, finishing, finished
@@ -68,11 +65,11 @@ package struct DecodeOperation: Operation, ~Copyable {
   private mutating func prepare(_ output: inout Output) throws(Problem) {
     guard let index = intake.index else { return }
     intake.dropUpload()
-    if index.isDamaged, settings.onError == .fail {
-      throw Problem(.undecodable, "The container is damaged or ends before its time.")
+    if let damage = index.damage, settings.onError == .fail {
+      throw Problem(
+        .undecodable, "The container is damaged or ends before its time. \(damage.message)",
+        members: damage.offset.map { [.init("offset", $0)] } ?? [])
     }
-    isDamaged = index.isDamaged
-    timeline = index.timeline
     let targets = try DecodeTargets(settings.selection, in: index)
     let threads = limits.threads(sharedBy: output.codecsInUse)
     sink = try DecodeSink(settings, index, limits, threads: threads)
@@ -90,9 +87,9 @@ package struct DecodeOperation: Operation, ~Copyable {
   }
 
   private mutating func decode(into output: inout Output) throws(Problem) {
-    let frame = try nextFrame()
+    let frame = try player?.step(intake.stream)
     output.counters.framesIn = player?.sent ?? 0
-    output.counters.decodeErrors = countErrors()
+    output.counters.decodeErrors = player?.errors ?? 0
     if let frame {
       let entry = frame.number
       try sink?.write(
@@ -104,18 +101,8 @@ package struct DecodeOperation: Operation, ~Copyable {
     if player?.isFinished == true { phase = .finishing }
   }
 
-  private mutating func nextFrame() throws(Problem) -> Frame? {
-    do throws(Problem) {
-      return try player?.step(intake.stream)
-    } catch {
-      throw timeline?.placed(error) ?? error
-    }
-  }
-
-  private mutating func countErrors() -> Int { (player?.errors ?? 0) + (isDamaged ? 1 : 0) }
-
   private mutating func finish(into output: inout Output) throws(Problem) -> Step {
-    let errors = countErrors()
+    let errors = player?.errors ?? 0
     let skipped = player?.skipped ?? 0
     let frames = sink?.framesOut ?? 0
     guard frames > 0 else { throw .nothingToShow(errors: errors, skipped: skipped) }

@@ -65,8 +65,10 @@ struct DecodePlayer: ~Copyable {
   /// or completed recovery point.
   var skipped: Int { index.picturesWithoutParameterSets + (startsWithIDR ? 0 : missing) }
 
-  /// Pictures that are damaged, or lost to damage.
-  var errors: Int { damages + (startsWithIDR ? missing : 0) }
+  /// Pictures that are damaged, or lost to damage, and one for a container that lacks something.
+  var errors: Int {
+    damages + (startsWithIDR ? missing : 0) + (index.damage == nil ? 0 : 1)
+  }
 
   /// Frames that should have come out and did not, other than those of which libavcodec said so.
   private var missing: Int {
@@ -77,8 +79,17 @@ struct DecodePlayer: ~Copyable {
 
   private var startsWithIDR: Bool { index.entries[0].flags.contains(.idr) }
 
-  /// Receives a frame or sends one; the frame, if it is wanted.
+  /// Receives a frame out of the byte stream, or sends one; the frame, if it is wanted. A problem has
+  /// its place in the upload.
   mutating func step(_ spool: borrowing Spool) throws(Problem) -> Frame? {
+    do throws(Problem) {
+      return try stepInStream(spool)
+    } catch {
+      throw index.timeline?.placed(error) ?? error
+    }
+  }
+
+  private mutating func stepInStream(_ spool: borrowing Spool) throws(Problem) -> Frame? {
     guard wanted != nil else {
       isFinished = true
       return nil

@@ -15,6 +15,11 @@ struct DecodeScan: Sendable {
     reader = DecodeUnitReader(limits: limits, isForDecoder: isForDecoder)
   }
 
+  /// The units have lengths in the place of start codes, in the upload.
+  mutating func noteLengths() {
+    reader.recognition.hasLengths = true
+  }
+
   /// Bytes of memory that the list of frames takes.
   var heldBytes: Int {
     reader.index.entries.count * MemoryLayout<DecodeIndex.Entry>.stride

@@ -30,6 +30,7 @@ struct DecodeTargets: Sendable {
     case .time(let seconds) where index.timing != nil:
       let number = index.timing.map { $0.number(at: $0.units(seconds)) } ?? 0
       wanted = .ranges([number...number])
+      time = (seconds, index.timing.map { $0.seconds($0.end) } ?? 0)
     case .time(let seconds):
       guard let rate = index.frameRate else {
         throw Problem(

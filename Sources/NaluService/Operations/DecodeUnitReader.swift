@@ -117,14 +117,7 @@ struct DecodeUnitReader: Sendable {
     return index
   }
 
-  var notRecognised: Problem {
-    let detail =
-      recognition.looksLikeH265
-      ? "The NAL units are those of H.265, not of H.264."
-      : unitCount == 0
-        ? "There is no start code in the body." : "No NAL unit of type 1, 5, 7 or 8 makes sense."
-    return Problem(.unrecognisedInput, detail)
-  }
+  var notRecognised: Problem { recognition.problem(units: unitCount) }
 
   /// Notes the first reason to refuse the stream. Other data may look like a strange stream, so
   /// that nothing is said before it is recognised.

@@ -6,6 +6,7 @@ internal import Platform
 struct InspectInput: Sendable {
   private let lengthPrefix: LengthPrefixSettings
   private let limits: ContainerLimits
+  private var configuration: AVCConfigurationRecord?
   /// The upload so far, while it is too short to be taken for something.
   private(set) var unread: [UInt8] = []
   private var isDecided = false
@@ -28,12 +29,12 @@ struct InspectInput: Sendable {
   ) throws(Problem) -> Bool {
     if position == 0 { size += chunk.count }
     if isDecided { return try scan(chunk, from: &position, &report) }
-    if unread.isEmpty, chunk.count >= MediaFormat.headBytes {
+    if unread.isEmpty, chunk.count >= InputForm.headBytes {
       try decide(chunk, &report)
       return try scan(chunk, from: &position, &report)
     }
     unread.append(copying: chunk)
-    if unread.count >= MediaFormat.headBytes { try readHead(&report) }
+    if unread.count >= InputForm.headBytes { try readHead(&report) }
     return true
   }
 
@@ -49,21 +50,15 @@ struct InspectInput: Sendable {
     _ head: Span<UInt8>, _ report: inout StreamReport
   ) throws(Problem) {
     isDecided = true
-    // Not more of it where a block has more: the blocks must make no difference.
-    let head = head.extracting(0..<min(head.count, MediaFormat.headBytes))
-    let format = MediaFormat(head: head)
-    try lengthPrefix.check(format)
-    if lengthPrefix.isGiven || format == .avcc {
-      let lengthSize = lengthPrefix.lengthSize ?? LengthPrefix.size(in: head) ?? 4
-      reader = ContainerReader(.avcc, lengthSize: lengthSize, limits, search: vectorSearch)
-      let record = lengthPrefix.configuration.flatMap { AVCConfigurationRecord(parsing: $0) }
-      if let record { try report.take(record, at: 0) }
-    } else if let format, format != .annexB {
-      reader = ContainerReader(format, limits, search: vectorSearch)
-    } else if let name = ContainerSignature.name(of: head) {
-      throw Problem(.unrecognisedInput, "The body is \(name), not H.264.")
+    let form = try InputForm(of: head, lengthPrefix)
+    if form.format != .annexB {
+      reader = ContainerReader(
+        form.format, lengthSize: form.lengthSize, limits, search: vectorSearch)
     }
-    report.format = reader?.format ?? .annexB
+    configuration = form.configuration
+    if let configuration { try report.take(configuration, at: 0) }
+    report.format = form.format
+    report.recognition.hasLengths = form.format == .avcc
     report.form.hasTimes = reader != nil
   }
 
@@ -157,9 +152,7 @@ struct InspectInput: Sendable {
       size: size, leadingZeroBytes: scanner.leadingZeroBytes,
       trailingZeroBytes: scanner.trailingZeroBytes)
     source.reader = reader
-    source.configuration = lengthPrefix.configuration.flatMap {
-      AVCConfigurationRecord(parsing: $0)
-    }
+    source.configuration = configuration
     return source
   }
 
@@ -172,12 +165,6 @@ struct InspectInput: Sendable {
       return Problem(
         .unrecognisedInput, "The body is \(reader.format.title) without an H.264 track\(others).")
     }
-    let detail =
-      report.recognition.looksLikeH265
-      ? "The NAL units are those of H.265, not of H.264."
-      : report.totals.units == 0
-        ? "There is no start code in the body."
-        : "No NAL unit of type 1, 5, 7 or 8 makes sense."
-    return Problem(.unrecognisedInput, detail)
+    return report.recognition.problem(units: report.totals.units)
   }
 }

@@ -76,7 +76,10 @@ extension Problem {
   /// The problem of a format that cannot hold the tracks, of which these are sound.
   func naming(_ names: [String]) -> Problem {
     var named = self
-    named.detail += " The sound is \(names.joined(separator: ", ")); audio=none leaves it out."
+    // Every format takes AAC.
+    let others = names.filter { $0 != "aac" }
+    let found = others.isEmpty ? "aac" : others.joined(separator: ", ")
+    named.detail += " The sound is \(found); audio=none leaves it out."
     return named
   }
 }
@@ -87,6 +90,7 @@ extension Track.Kind {
     switch self {
     case .h264: "h264"
     case .aac: "aac"
+    case .other("none"): "of an unknown codec"
     case .other(let name): name
     }
   }

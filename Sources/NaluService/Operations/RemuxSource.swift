@@ -66,7 +66,7 @@ struct RemuxSource: Sendable {
         "\(index.picturesWithoutParameterSets) pictures before the first parameter sets were left out"
       )
     }
-    if index.isDamaged { notes.append("the input is damaged or ends before its time") }
+    if index.damage != nil { notes.append("the input is damaged or ends before its time") }
     let isMP4 = settings.format == .mp4 || settings.format == .fmp4
     if !isMP4, index.displayMatrix != nil {
       notes.append("\(settings.format.rawValue) has no room for the rotation of the input")

@@ -23,9 +23,6 @@ package struct TranscodeOperation: Operation, ~Copyable {
   /// Of the sound, in seconds from the beginning of the result.
   private var soundRange = -Double.infinity..<Double.infinity
   private var waitingSound: SoundFrame?
-  private var timeline: StreamTimeline?
-  /// The container cannot be read to its end.
-  private var isDamaged = false
   private var framesIn = 0
   private var skipped = 0
   private var errors = 0
@@ -108,8 +105,6 @@ package struct TranscodeOperation: Operation, ~Copyable {
       let ticks = plan.endTicks - plan.ticks(ofFrame: plan.numbers.lowerBound)
       guard ticks <= limits.maxFrames else { throw .tooManyFrames(limits) }
     }
-    isDamaged = index.isDamaged
-    timeline = index.timeline
     if let base = index.extension { notes.append(base.rawValue) }
     self.plan = plan
     try findSound(index, plan)
@@ -166,7 +161,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     }
     try decode()
     skipped = player?.skipped ?? 0
-    errors = (player?.errors ?? 0) + (isDamaged ? 1 : 0)
+    errors = player?.errors ?? 0
   }
 
   private mutating func pop() throws(Problem) -> FramePacer.PacedFrame? {
@@ -175,7 +170,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
 
   private mutating func decode() throws(Problem) {
     guard let plan else { return }
-    if let frame = try nextFrame() {
+    if let frame = try player?.step(intake.stream) {
       let number = player?.index.number(of: frame.number) ?? 0
       if plan.numbers.contains(number) {
         framesIn += 1
@@ -192,14 +187,6 @@ package struct TranscodeOperation: Operation, ~Copyable {
       throw .nothingToShow(errors: errors, skipped: skipped)
     }
     pacer?.finish(at: plan.endTicks)
-  }
-
-  private mutating func nextFrame() throws(Problem) -> Frame? {
-    do throws(Problem) {
-      return try player?.step(intake.stream)
-    } catch {
-      throw timeline?.placed(error) ?? error
-    }
   }
 
   private mutating func openShape(

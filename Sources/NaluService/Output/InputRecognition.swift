@@ -21,6 +21,8 @@ struct InputRecognition: Sendable {
   private(set) var isRecognised = false
   /// NAL units had two-byte headers as those of H.265.
   private(set) var looksLikeH265 = false
+  /// NAL units have lengths, not start codes.
+  var hasLengths = false
   private var points = 0
   private var contraries = 0
   private var needsMore = false
@@ -75,6 +77,20 @@ struct InputRecognition: Sendable {
       return type == 0 || type > 21 || isH265 ? .contrary : .none
     }
     return isH265 && evidence == .weak ? .contrary : evidence
+  }
+}
+
+extension InputRecognition {
+  /// Why a stream of so many NAL units is none of H.264.
+  func problem(units: Int) -> Problem {
+    if looksLikeH265 {
+      return Problem(.unrecognisedInput, "The NAL units are those of H.265, not of H.264.")
+    }
+    let detail =
+      units == 0 && !hasLengths
+      ? "There is no start code in the body." : "No NAL unit of type 1, 5, 7 or 8 makes sense."
+    let hint = " Length-prefixed NAL units without parameter sets want nal_length_size or avcc."
+    return Problem(.unrecognisedInput, hasLengths ? detail : detail + hint)
   }
 }
 

@@ -54,7 +54,9 @@ extension JSONWriter {
   }
 
   /// What a source has beside its format and size.
-  mutating func members(_ reader: ContainerReader, _ given: AVCConfigurationRecord?) {
+  mutating func members(
+    _ reader: ContainerReader, _ given: AVCConfigurationRecord?, frames: Int
+  ) {
     if reader.format == .avcc {
       member("length_size", reader.lengthSize)
     } else {
@@ -62,7 +64,8 @@ extension JSONWriter {
       beginArray()
       for track in reader.tracks {
         beginObject()
-        members(track)
+        // A PES packet may hold several frames, or a part of one.
+        members(track, frames: reader.format == .mpegTS && track.isReported ? frames : nil)
         endObject()
       }
       endArray()

@@ -2,7 +2,8 @@ internal import Container
 
 /// Tracks and what describes them.
 extension JSONWriter {
-  mutating func members(_ track: ContainerTrack) {
+  /// `frames`: of the track, where samples are none.
+  mutating func members(_ track: ContainerTrack, frames: Int?) {
     member("id", track.id)
     member("kind", track.kind.rawValue)
     member("codec", track.codec)
@@ -16,8 +17,10 @@ extension JSONWriter {
     member("duration_seconds", track.durationSeconds)
     member("sample_count", track.sampleCount)
     if track.kind == .video {
+      var counted = track
+      counted.sampleCount = frames ?? track.sampleCount
       member(
-        "average_frame_rate", track.averageFrameRate.map { "\($0.numerator)/\($0.denominator)" })
+        "average_frame_rate", counted.averageFrameRate.map { "\($0.numerator)/\($0.denominator)" })
     }
     if track.kind == .video { videoMembers(track) }
     if track.kind == .audio {

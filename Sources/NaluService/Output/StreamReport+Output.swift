@@ -107,11 +107,12 @@ extension StreamReport {
 
   private mutating func writeSource(_ source: ReportTail.Source) {
     let format = format
+    let frames = totals.frames
     let write = { (writer: inout JSONWriter) in
       writer.member("format", format.rawValue)
       writer.member("size", source.size)
       if let reader = source.reader {
-        writer.members(reader, source.configuration)
+        writer.members(reader, source.configuration, frames: frames)
       } else {
         writer.member("leading_zero_bytes", source.leadingZeroBytes)
         writer.member("trailing_zero_bytes", source.trailingZeroBytes)

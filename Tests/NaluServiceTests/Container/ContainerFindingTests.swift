@@ -189,7 +189,14 @@ import Testing
     let endless = MP4Builder.full("trun", bigEndian(0x7FFF_FFFF, 4))
     let header = MP4Builder.full("tfhd", flags: 0x20000, bigEndian(1, 4))
     let fragment = MP4Builder.box("moof", MP4Builder.box("traf", header + endless))
+    // A header of which only a part is in the box, or element, around it.
+    let box = MP4Builder.box("moof", [0, 0, 0, 1] + Array("free".utf8) + [0, 0])
+    let element = MatroskaBuilder.element(0x1F43_B675, MatroskaBuilder.number(0xE7, 0) + [0xA3, 1])
+    var live = MatroskaBuilder()
+    live.isLive = true
     return tables + [
+      Damage("container-damaged", MP4Builder().fragmented + box + MP4Builder.box("free", [])),
+      Damage("container-damaged", live.file + element + element),
       Damage("nal-length-exceeds-sample", bytes),
       Damage("container-damaged", MP4Builder().fragmented + fragment),
     ]

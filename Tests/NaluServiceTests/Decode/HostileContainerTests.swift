@@ -81,6 +81,36 @@ import Testing
     #expect(problem?.code == .tooManyFrames)
   }
 
+  /// libavformat would count through two thousand million fragments, for each run of samples.
+  @Test(arguments: [true, false])
+  func fragmentsOfATrackWithoutAnIDAreRefused(hasHeader: Bool) throws {
+    var file = try ContainerFile.make(.fmp4, frames: 6)
+    let header = try ContainerFile.content(of: "tkhd", in: file)
+    if hasHeader {
+      ContainerFile.put(0xFFFF_FFFF, at: header + (file[header] == 1 ? 20 : 12), in: &file)
+    } else {
+      file[header - 4] = UInt8(ascii: "T")
+    }
+    let problem = #expect(throws: Problem.self) { try decode(file) }
+    #expect(problem?.code == .undecodable)
+    #expect(problem?.detail.contains("track_ID") == true)
+  }
+
+  /// libavformat would end the process.
+  @Test(arguments: ["mp4", "fmp4"])
+  func aPauseOfYearsIsNotWritten(format: String) throws {
+    var file = try ContainerFile.make(.fmp4, frames: 45)
+    let name = Array("tfdt".utf8)
+    let places = file.indices.dropLast(16).filter { file[$0..<$0 + 4].elementsEqual(name) }
+    // The time of the last fragment, of 64 bits.
+    let last = try #require(places.last)
+    file[last + 10] = 0x15
+    let problem = #expect(throws: Problem.self) { try remux("format=\(format)", file) }
+    #expect(problem?.code == .unsupportedFeature)
+    #expect(problem?.parameter == "format")
+    _ = try remux("format=h264", file)
+  }
+
   @Test func thousandsOfTracksAreRefused() throws {
     let file = try ContainerFile.make(.mp4, frames: 2)
     let movie = try #require(BoxTree(file)["moov"])

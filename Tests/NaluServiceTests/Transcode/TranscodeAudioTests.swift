@@ -1,4 +1,5 @@
 import Codec
+import Container
 import Testing
 
 @testable import NaluService
@@ -91,6 +92,7 @@ import Testing
     ] as [([UInt8], Int)])
   func theRateOfTheCoreIsRead(bytes: [UInt8], rate: Int) {
     #expect(AudioSpecificConfig(bytes)?.sampleRate == rate)
+    #expect(AudioSpecificConfig(bytes)?.outputRate == (bytes.count == 4 ? 44_100 : rate))
     for count in 0..<2 { #expect(AudioSpecificConfig(Array(bytes[..<count])) == nil) }
   }
 

@@ -1,6 +1,6 @@
-/// Containers and other video that a byte stream scanner would take for H.264, because pieces of it
-/// are inside or look like it.
-enum ContainerSignature {
+/// Other files that people send, and other video that a byte stream scanner would take for H.264
+/// because pieces look like it.
+enum FileSignature {
   /// Files that are no video, or not of this kind, and that people send by mistake.
   private static let files: [(signature: [UInt8], offset: Int, name: String)] = [
     ([0x89, 0x50, 0x4E, 0x47], 0, "a PNG image"), ([0xFF, 0xD8, 0xFF], 0, "a JPEG image"),
@@ -9,7 +9,7 @@ enum ContainerSignature {
     ([0xFF, 0xFB], 0, "an MP3 file"), (Y4MHeader.magic, 0, "Y4M video"),
   ]
 
-  /// What the stream is, by its first bytes; nil for none of these.
+  /// What it is, by its first bytes; nil for none of these.
   static func name(of bytes: Span<UInt8>) -> String? {
     func begins(_ signature: [UInt8], at first: Int = 0) -> Bool {
       bytes.count >= first + signature.count
@@ -19,12 +19,6 @@ enum ContainerSignature {
     if begins([0, 0, 1, 0xB3]) { return "MPEG-1 or MPEG-2 video" }
     if begins([0, 0, 1, 0xB0]) || begins([0, 0, 1, 0, 0, 0, 1, 0x20]) { return "MPEG-4 Visual" }
     if begins([0x7F, 0x45, 0x4C, 0x46]) { return "an ELF program" }
-    if let file = files.first(where: { begins($0.signature, at: $0.offset) }) { return file.name }
-    if begins(Array("ftyp".utf8), at: 4) { return "an MP4 file" }
-    if begins([0x1A, 0x45, 0xDF, 0xA3]) { return "a Matroska file" }
-    if begins(Array("FLV".utf8)) { return "an FLV file" }
-    let packets = min(bytes.count / 188, 4)
-    let isTransportStream = packets >= 2 && (0..<packets).allSatisfy { bytes[188 * $0] == 0x47 }
-    return isTransportStream ? "an MPEG transport stream" : nil
+    return files.first { begins($0.signature, at: $0.offset) }?.name
   }
 }
