@@ -98,7 +98,7 @@ struct TrackExtraction: ~Copyable, Sendable {
   }
 
   private mutating func finish() throws(Problem) {
-    guard let track, demuxer.tracks.indices.contains(track) else {
+    guard let track, demuxer.tracks.indices.contains(track), !timeline.marks.isEmpty else {
       guard !demuxer.tracks.contains(where: { $0.kind == .h264 }) else {
         throw Problem(
           .undecodable,
@@ -117,19 +117,22 @@ struct TrackExtraction: ~Copyable, Sendable {
     while true {
       do throws(CodecError) {
         if let packet = try demuxer.next() { return packet }
-        // Or a sample of another track that lies behind the end.
-        guard format == .mp4, selectVideo() else { return nil }
+        guard selectWholeVideo() else { return nil }
       } catch {
+        if selectWholeVideo() { continue }
         // What was read so far may still be shown. Running out of memory counts as damage too:
         // libavformat says so of a packet whose stated size is absurd.
         isDamaged = true
-        guard selectVideo() else { return nil }
+        return nil
       }
     }
   }
 
-  /// Leaves out all tracks but the video, which may be whole though another is not; false when that
-  /// was done before.
+  /// In an MP4 file the video may be whole though a sample of another track cannot be read, or lies
+  /// behind the file's end.
+  private mutating func selectWholeVideo() -> Bool { format == .mp4 && selectVideo() }
+
+  /// Leaves out all tracks but the video; false when that was done before, or there is none yet.
   private mutating func selectVideo() -> Bool {
     guard !isSelected, let video = track ?? firstVideo else { return false }
     track = video
