@@ -23,6 +23,8 @@ struct MediaIntake: ~Copyable, Sendable {
   private var tables: MP4Guard
   private var meter: ContainerMeter?
   private var extraction: TrackExtraction?
+  /// What it holds in memory of the container.
+  private var extractionBytes = 0
   private var scan: DecodeScan
   private var received = 0
   /// Packets of the container so far.
@@ -63,7 +65,7 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Bytes of memory that the lists of frames, packets and samples take.
   var heldBytes: Int {
     scan.heldBytes + packets * MemoryLayout<StreamTimeline.Mark>.stride
-      + (phase == .extracting ? tables.heldBytes + (extraction?.heldBytes ?? 0) : 0)
+      + (phase == .extracting ? tables.heldBytes + extractionBytes : 0)
       + (watch?.heldBytes ?? 0)
   }
 
@@ -192,7 +194,9 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func extract() throws(Problem) {
     if extraction == nil, let upload, let format {
-      extraction = try TrackExtraction(upload, format, limits)
+      let begun = try TrackExtraction(upload, format, limits)
+      extractionBytes = begun.heldBytes
+      extraction = consume begun
       return
     }
     var bytes: [UInt8] = []

@@ -14,7 +14,7 @@ struct RemuxSound: ~Copyable, Sendable {
   private(set) var notes: [String] = []
 
   /// Bytes of memory that the description of the container's tracks takes.
-  var heldBytes: Int { container?.heldBytes ?? 0 }
+  private(set) var heldBytes = 0
 
   /// Checks more of the part; true when there is no more, or no part.
   mutating func check() throws(Problem) -> Bool { try part?.check() ?? true }
@@ -33,6 +33,7 @@ struct RemuxSound: ~Copyable, Sendable {
     if tracks.isEmpty {
       part = nil
       container = nil
+      heldBytes = 0
     }
     pending = try read()
   }
@@ -56,6 +57,7 @@ struct RemuxSound: ~Copyable, Sendable {
       origin: origin)
     tracks = sound.muxerTracks
     names = indices.map { known[$0].kind.name }
+    heldBytes = sound.heldBytes
     container = consume sound
   }
 

@@ -20,6 +20,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private var pacer: FramePacer?
   private var session: EncodeSession?
   private var sound: ContainerSound?
+  /// What it holds in memory.
+  private var soundBytes = 0
   /// Of the sound, in seconds from the beginning of the result.
   private var soundRange = -Double.infinity..<Double.infinity
   private var waitingSound: SoundFrame?
@@ -49,7 +51,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
   /// The decoder is opened when the upload is complete and worth it, the encoder soon after.
   package var isExpensive: Bool { phase == .coding || phase == .flushing }
 
-  package var heldBytes: Int { intake.heldBytes + (sound?.heldBytes ?? 0) }
+  package var heldBytes: Int { intake.heldBytes + soundBytes }
 
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
@@ -137,6 +139,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
       { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: [aac],
       origin: origin)
     guard !found.muxerTracks.isEmpty else { return }
+    soundBytes = found.heldBytes
     sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
     let last = settings.duration.map {
