@@ -17,10 +17,16 @@ struct SampleClock: Equatable, Sendable {
     }
   }
 
+  /// The samples up to the last and the time that they take.
+  var measure: ContainerTrack.Measure? {
+    guard let first, let last, last > first, count > lastCount else { return nil }
+    return ContainerTrack.Measure(
+      samples: count - lastCount, ticks: last.subtractingClamped(first), isRounded: true)
+  }
+
   /// From the first sample to the end of the last, where each lasts as long as the others on average;
   /// nil where that cannot be told.
   var duration: Int? {
-    guard let first, let last, last > first, count > lastCount else { return nil }
-    return last.subtractingClamped(first).scaled(count, by: count - lastCount)
+    measure.flatMap { $0.ticks.scaled(count, by: $0.samples) }
   }
 }

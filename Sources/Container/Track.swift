@@ -13,6 +13,14 @@ package struct ContainerTrack: Equatable, Sendable {
     package var rate: Int
   }
 
+  /// So many samples take so many ticks.
+  package struct Measure: Equatable, Sendable {
+    package var samples: Int
+    package var ticks: Int
+    /// Times are rounded to ticks, each for itself.
+    package var isRounded = false
+  }
+
   package var id: Int
   package var kind = Kind.data
   /// A short name such as `h264` or `aac`; nil when it is not known.
@@ -28,10 +36,8 @@ package struct ContainerTrack: Equatable, Sendable {
   /// Ticks.
   package var duration: Int?
   package var sampleCount: Int?
-  /// Ticks of all samples together, where that is not the duration.
-  package var sampleTicks: Int?
-  /// Times are rounded to ticks, each for itself.
-  package var hasRoundedTimes = false
+  /// By what its rate is told, where that is not the duration.
+  package var measure: Measure?
   /// Samples across and down, as the container says.
   package var width: Int?
   package var height: Int?
@@ -60,20 +66,19 @@ package struct ContainerTrack: Equatable, Sendable {
 
   /// Samples per second, reduced.
   package var averageFrameRate: Fraction? {
-    guard let sampleCount, sampleCount > 0, let duration = sampleTicks ?? duration, duration > 0,
-      let timeBase,
-      timeBase.numerator > 0
+    let measure = measure ?? Measure(samples: sampleCount ?? 0, ticks: duration ?? 0)
+    guard measure.samples > 0, measure.ticks > 0, let timeBase, timeBase.numerator > 0
     else { return nil }
-    let samples = sampleCount.multipliedReportingOverflow(by: timeBase.denominator)
-    let ticks = duration.multipliedReportingOverflow(by: timeBase.numerator)
+    let samples = measure.samples.multipliedReportingOverflow(by: timeBase.denominator)
+    let ticks = measure.ticks.multipliedReportingOverflow(by: timeBase.numerator)
     guard !samples.overflow, !ticks.overflow else { return nil }
     let exact = Fraction(samples.partialValue, ticks.partialValue).reduced
-    guard hasRoundedTimes, sampleCount > 1 else { return exact }
+    guard measure.isRounded else { return exact }
     // Of the usual rates that rounding allows, the nearest.
     let tick = Double(timeBase.numerator) / Double(timeBase.denominator)
-    let seconds = Double(duration) * tick
+    let seconds = Double(measure.ticks) * tick
     func error(_ rate: Fraction) -> Double {
-      abs(Double(sampleCount) * Double(rate.denominator) / Double(rate.numerator) - seconds)
+      abs(Double(measure.samples) * Double(rate.denominator) / Double(rate.numerator) - seconds)
     }
     guard let nearest = Self.usualRates.min(by: { error($0) < error($1) }),
       error(nearest) <= 1.5 * tick

@@ -26,7 +26,6 @@ package struct FLVFile: Equatable, Sendable {
       video?.codec = head.video.codec
       video?.codecTag = head.codecTag
       video?.isReported = head.isH264
-      video?.hasRoundedTimes = true
     }
     if head.video.packetType == .units || head.video.packetType == nil { videoClock.add(time) }
   }
@@ -58,6 +57,7 @@ package struct FLVFile: Equatable, Sendable {
   /// The metadata may come anywhere.
   mutating func complete() {
     video?.duration = videoClock.duration
+    video?.measure = videoClock.measure
     video?.sampleCount = videoClock.count
     audio?.duration = audioClock.duration
     audio?.sampleCount = audioClock.count

@@ -104,7 +104,7 @@ package struct MP4Reader: Sendable {
     for index in file.tracks.indices where file.fragmentCount > 0 {
       guard let totals = totals[file.tracks[index].id] else { continue }
       file.tracks[index].sampleCount = totals.samples
-      file.tracks[index].sampleTicks = nil
+      file.tracks[index].measure = nil
       file.tracks[index].duration = totals.duration
     }
   }
@@ -316,7 +316,9 @@ extension MP4Reader {
       }
       reported = track
     }
-    if track.table.duration > 0 { track.track.sampleTicks = track.table.duration }
+    if track.table.duration > 0, let count = track.track.sampleCount {
+      track.track.measure = ContainerTrack.Measure(samples: count, ticks: track.table.duration)
+    }
     // Only the tables of one track are kept.
     totals[track.track.id] = FragmentTotals(
       samples: track.track.sampleCount ?? 0,

@@ -430,6 +430,6 @@ package struct TransportReader: Sendable {
     guard track.isReported else { return }
     track.sampleCount = clock.count
     track.duration = clock.duration
-    track.hasRoundedTimes = true
+    track.measure = clock.measure
   }
 }

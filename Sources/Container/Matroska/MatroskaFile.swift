@@ -96,7 +96,6 @@ package struct MatroskaFile: Equatable, Sendable {
       privateData = nil
     }
     track.timeBase = timeBase
-    track.hasRoundedTimes = true
     if track.codec == "h264", !tracks.contains(where: \.isReported) {
       track.isReported = true
       self.packing = packing
@@ -184,6 +183,7 @@ package struct MatroskaFile: Equatable, Sendable {
     for index in tracks.indices {
       let clock = clocks[tracks[index].id]
       tracks[index].sampleCount = clock?.count ?? 0
+      tracks[index].measure = clock?.measure
       tracks[index].duration =
         clock?.duration ?? (clock?.count == 1 ? tracks[index].defaultDuration : nil)
     }

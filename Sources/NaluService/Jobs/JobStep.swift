@@ -23,6 +23,8 @@ extension Job {
     }
   }
 
+  package var isHeavy: Bool { state.withLock { $0.isAdmitted } }
+
   package func runStep() -> Bool {
     guard var turn = takeTurn() else { return false }
     messages.attach()

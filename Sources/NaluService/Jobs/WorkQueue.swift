@@ -3,6 +3,8 @@ internal import Platform
 
 /// Something the work queue can advance.
 package protocol Steppable: AnyObject, Sendable {
+  /// The next step is a codec's: one picture, which may take seconds if it is large.
+  var isHeavy: Bool { get }
   /// Does one bounded piece of work. True when it is ready for another.
   func runStep() -> Bool
 }
@@ -12,13 +14,23 @@ package protocol Steppable: AnyObject, Sendable {
 /// the end of the line if there is more to do.
 ///
 /// A job that waits for its client is not in the line, so it costs no thread, and a long job cannot
-/// hold up a short one for longer than a step.
+/// hold up a short one for longer than a step. While codecs have all slots, there is one more, for
+/// jobs without a codec: those never wait for a large picture.
 package final class WorkQueue: Sendable {
   private struct State: ~Copyable {
-    var ready = FirstInFirstOut<any Steppable>()
+    var light = FirstInFirstOut<Place>()
+    var heavy = FirstInFirstOut<Place>()
+    var tickets = 0
     var running = 0
+    var heavyRunning = 0
     var peak = 0
     var steps = 0
+  }
+
+  private struct Place {
+    let job: any Steppable
+    /// Lower is earlier.
+    let ticket: Int
   }
 
   package let workers: Int
@@ -32,32 +44,71 @@ package final class WorkQueue: Sendable {
 
   /// Puts a job that is ready at the end of the line. It must not be in the line already.
   package func enqueue(_ job: any Steppable) {
+    let isHeavy = job.isHeavy
     let startsSlot = state.withLock { state in
-      state.ready.append(job)
-      guard state.running < workers else { return false }
-      state.running += 1
-      state.peak = max(state.peak, state.running)
-      return true
+      append(job, isHeavy: isHeavy, to: &state)
+      return startSlot(&state)
     }
     if startsSlot { queue.async { self.runSlot() } }
   }
 
+  private func append(_ job: any Steppable, isHeavy: Bool, to state: inout State) {
+    let place = Place(job: job, ticket: state.tickets)
+    state.tickets += 1
+    if isHeavy { state.heavy.append(place) } else { state.light.append(place) }
+  }
+
+  /// Slots that there may be.
+  private func slots(_ state: borrowing State) -> Int {
+    state.heavyRunning == workers ? workers + 1 : workers
+  }
+
+  /// Whether a slot would find something to do.
+  private func hasWork(_ state: borrowing State) -> Bool {
+    !state.light.isEmpty || !state.heavy.isEmpty && state.heavyRunning < workers
+  }
+
+  /// True when the caller has to start a slot, which counts already.
+  private func startSlot(_ state: inout State) -> Bool {
+    guard hasWork(state), state.running < slots(state) else { return false }
+    state.running += 1
+    state.peak = max(state.peak, state.running)
+    return true
+  }
+
+  private func takeFirst(_ state: inout State) -> (job: any Steppable, isHeavy: Bool)? {
+    let heavy = state.heavyRunning < workers ? state.heavy.first : nil
+    guard let heavy, heavy.ticket < state.light.first?.ticket ?? .max else {
+      return state.light.removeFirst().map { ($0.job, false) }
+    }
+    _ = state.heavy.removeFirst()
+    state.heavyRunning += 1
+    return (heavy.job, true)
+  }
+
   /// One turn of a slot: a step, then the next turn as a new block, or the slot is free.
   private func runSlot() {
-    let next = state.withLock { state -> (any Steppable)? in
-      guard let job = state.ready.removeFirst() else {
+    var startsSlot = false
+    let next = state.withLock { state -> (job: any Steppable, isHeavy: Bool)? in
+      guard let next = takeFirst(&state) else {
         state.running -= 1
         return nil
       }
       state.steps += 1
-      return job
+      // What was in the line when the last of the slots went to a codec.
+      startsSlot = startSlot(&state)
+      return next
     }
-    guard let job = next else { return }
+    if startsSlot { queue.async { self.runSlot() } }
+    guard let (job, wasHeavy) = next else { return }
     let isReady = job.runStep()
+    let isHeavy = isReady && job.isHeavy
     let goesOn = state.withLock { state in
-      if isReady { state.ready.append(job) }
-      if state.ready.isEmpty { state.running -= 1 }
-      return !state.ready.isEmpty
+      if wasHeavy { state.heavyRunning -= 1 }
+      if isReady { append(job, isHeavy: isHeavy, to: &state) }
+      let goesOn = hasWork(state) && state.running <= slots(state)
+      if !goesOn { state.running -= 1 }
+      return goesOn
     }
     if goesOn { queue.async { self.runSlot() } }
   }
@@ -77,7 +128,8 @@ package final class WorkQueue: Sendable {
   package var figures: Figures {
     state.withLock { state in
       Figures(
-        ready: state.ready.count, running: state.running, peak: state.peak, steps: state.steps)
+        ready: state.light.count + state.heavy.count, running: state.running, peak: state.peak,
+        steps: state.steps)
     }
   }
 }

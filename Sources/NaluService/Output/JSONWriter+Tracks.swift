@@ -18,7 +18,10 @@ extension JSONWriter {
     member("sample_count", track.sampleCount)
     if track.kind == .video {
       var counted = track
-      counted.sampleCount = frames ?? track.sampleCount
+      if let frames, frames != track.sampleCount {
+        counted.sampleCount = frames
+        counted.measure = nil
+      }
       member(
         "average_frame_rate", counted.averageFrameRate.map { "\($0.numerator)/\($0.denominator)" })
     }

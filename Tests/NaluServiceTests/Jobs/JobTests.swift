@@ -109,6 +109,46 @@ import Testing
 }
 
 @Suite struct WorkQueueTests {
+  /// Steps that wait for the test.
+  private final class WaitingJob: Steppable {
+    let isHeavy: Bool
+    let begun = DispatchSemaphore(value: 0)
+    let mayEnd = DispatchSemaphore(value: 0)
+
+    init(isHeavy: Bool) {
+      self.isHeavy = isHeavy
+    }
+
+    func runStep() -> Bool {
+      begun.signal()
+      mayEnd.wait()
+      return false
+    }
+
+    func begins(within seconds: Double = 10) -> Bool {
+      begun.wait(timeout: .now() + seconds) == .success
+    }
+  }
+
+  @Test func jobsWithoutACodecDoNotWaitForPictures() {
+    let queue = WorkQueue(workers: 2)
+    let heavy = (0..<3).map { _ in WaitingJob(isHeavy: true) }
+    let light = (0..<2).map { _ in WaitingJob(isHeavy: false) }
+    for job in heavy + light { queue.enqueue(job) }
+    #expect(heavy[0].begins() && heavy[1].begins() && light[0].begins())
+    // One of them at a time, and no third picture.
+    #expect(!light[1].begins(within: 0.05) && !heavy[2].begins(within: 0.05))
+    light[0].mayEnd.signal()
+    #expect(light[1].begins())
+    // The places of two end; the one that is left goes to the picture that waits.
+    light[1].mayEnd.signal()
+    heavy[0].mayEnd.signal()
+    #expect(heavy[2].begins())
+    for job in heavy[1...] { job.mayEnd.signal() }
+    while queue.figures.running > 0 {}
+    #expect(queue.figures == WorkQueue.Figures(ready: 0, running: 0, peak: 3, steps: 5))
+  }
+
   @Test func neverMoreStepsRunAtOnceThanThereAreWorkers() {
     let harness = JobHarness(workers: 2, jobs: 16)
     let gauge = CountingOperation.Gauge()
