@@ -194,9 +194,8 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func extract() throws(Problem) {
     if extraction == nil, let upload, let format {
-      let begun = try TrackExtraction(upload, format, limits)
-      extractionBytes = begun.heldBytes
-      extraction = consume begun
+      extraction = try TrackExtraction(upload, format, limits)
+      extractionBytes = extraction?.heldBytes ?? 0
       return
     }
     var bytes: [UInt8] = []
