@@ -10,7 +10,7 @@ PORT ?= 8080
 SECONDS_OF_SOAK ?= 600
 
 .PHONY: help run test build lint format bench sanitize fuzz image deps openapi \
-  checks strictness overload lifecycle disconnects connections commands soak contract image-check
+  checks strictness overload lifecycle disconnects connections commands remux soak contract image-check
 
 help: ## List the targets
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -46,7 +46,7 @@ sanitize: deps ## Run the tests under the address and the thread sanitizer
 fuzz: deps ## Run every fuzz target for a bounded time
 	Fuzz/run
 
-checks: strictness overload lifecycle disconnects connections commands ## All of the following six, against the release binary
+checks: strictness overload lifecycle disconnects connections commands remux ## All of the following seven, against the release binary
 
 strictness: build ## HTTP forms over raw sockets
 	Checks/strictness
@@ -65,6 +65,9 @@ connections: build ## Two thousand open connections
 
 commands: build ## Signals and options of the commands
 	Checks/commands
+
+remux: build ## Every form of video into every other, read by ffmpeg, MediaInfo and Chromium
+	Checks/remux
 
 soak: build ## A mix of everything for SECONDS_OF_SOAK (600)
 	Checks/soak --seconds $(SECONDS_OF_SOAK)

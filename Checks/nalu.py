@@ -28,14 +28,17 @@ def require(condition, message):
         raise Failed(message)
 
 
-def arguments(description, **options):
-    """Parses `--nalu PATH` and the numbers named in `options`."""
+def arguments(description, operands=None, **options):
+    """Parses `--nalu PATH`, the numbers named in `options`, and files where `operands` says what
+    they are."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--nalu", default=os.path.join(ROOT, ".build/release/nalu"),
                         help="the binary (default: .build/release/nalu)")
     for name, default in options.items():
         parser.add_argument(f"--{name}", type=type(default), default=default,
                             help=f"default: {default}")
+    if operands:
+        parser.add_argument("files", nargs="*", metavar="FILE", help=operands)
     values = parser.parse_args()
     if not os.path.exists(values.nalu):
         sys.exit(f"{values.nalu} is missing; make build makes it.")

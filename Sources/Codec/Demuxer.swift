@@ -108,6 +108,15 @@ package struct Demuxer: ~Copyable {
   /// bring further ones with any packet.
   package var tracks: [Track] { known }
 
+  /// How long the track of that index is, as far as the container has been read, in units of its time
+  /// base; `nil` where that is not said.
+  package func duration(of track: Int) -> Int? {
+    guard known.indices.contains(track), let stream = context.pointer.pointee.streams[track],
+      stream.pointee.duration != nalu_no_pts, stream.pointee.duration > 0
+    else { return nil }
+    return Int(stream.pointee.duration)
+  }
+
   /// Gives out packets of these tracks only, from now on.
   package mutating func select(_ tracks: Set<Int>) {
     wanted = tracks

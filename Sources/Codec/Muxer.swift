@@ -28,6 +28,7 @@ package struct Muxer: ~Copyable {
   private let context: Owned<AVFormatContext>
   private let packet: Owned<AVPacket>
   private let timeBases: [Rational]
+  private let keepsSamples: Bool
   private var lastDecoding: [Int]
   /// The same in the time base of the container.
   private var lastWritten: [Int64?]
@@ -39,10 +40,18 @@ package struct Muxer: ~Copyable {
 
   /// Writes the header of the container.
   ///
+  /// - Parameters:
+  ///   - format: What comes out.
+  ///   - tracks: What it holds.
+  ///   - keepsSamples: The output has the samples; else only what is around them, and `takeOutput`
+  ///     leaves gaps for the samples in the order in which they were written. `mp4` only.
   /// - Throws: `CodecError` when the format cannot hold what the tracks are.
-  package init(_ format: Format, tracks: [MuxerTrack]) throws(CodecError) {
+  package init(
+    _ format: Format, tracks: [MuxerTrack], keepsSamples: Bool = true
+  ) throws(CodecError) {
     LogTarget.install()
-    let output = try MuxerOutput(isSeekable: format.patchesOutput)
+    let output = try MuxerOutput(
+      isSeekable: format.patchesOutput, passesSamples: !keepsSamples)
     var allocated: UnsafeMutablePointer<AVFormatContext>?
     try check(
       avformat_alloc_output_context2(&allocated, nil, format.libav, nil),
@@ -54,10 +63,12 @@ package struct Muxer: ~Copyable {
     context.pointer.configure(output)
     for track in tracks { try context.pointer.add(track, to: format) }
     try context.pointer.writeHeader(format, tracks)
+    if !keepsSamples { avio_flush(output.io.pointer) }
     self.output = output
     self.context = context
     self.packet = packet
     timeBases = tracks.map(\.timeBase)
+    self.keepsSamples = keepsSamples
     lastDecoding = tracks.map { _ in Int.min }
     lastWritten = tracks.map { _ in nil }
     isMP4 = format == .mp4 || format == .fmp4
@@ -66,7 +77,8 @@ package struct Muxer: ~Copyable {
   /// Writes the next sample of track number `track`.
   ///
   /// - Parameters:
-  ///   - sample: Length-prefixed NAL units, Annex B for `mpegts`; or an AAC frame.
+  ///   - sample: Length-prefixed NAL units, Annex B for `mpegts`; or a frame of sound. Where samples
+  ///     are not kept, H.264 counts by its size alone.
   ///   - timing: In the track's time base.
   ///   - track: Its place in what `init` got.
   /// - Throws: `CodecError` when the format cannot hold it, or times fall.
@@ -77,7 +89,8 @@ package struct Muxer: ~Copyable {
       let size = Int32(exactly: sample.count)
     else { throw CodecError(function: "Muxer.write", code: -EINVAL) }
     lastDecoding[track] = timing.decoding
-    let isAlone = timeBases.count == 1
+    // Whoever puts the samples in has to know their order.
+    let isInOrder = timeBases.count == 1 || !keepsSamples
     let last = lastWritten[track]
     var written: Int64 = 0
     let result = sample.withUnsafeBytes { bytes -> Int32 in
@@ -94,10 +107,14 @@ package struct Muxer: ~Copyable {
       if let stream = context.pointer.pointee.streams[track] {
         av_packet_rescale_ts(av, timeBases[track].libav, stream.pointee.time_base)
       }
-      defer { av_packet_unref(av) }
+      output.passed = keepsSamples ? nil : UnsafePointer(av.pointee.data)
+      defer {
+        av_packet_unref(av)
+        output.passed = nil
+      }
       written = av.pointee.dts
       guard !isMP4 || Self.isShort(av.pointee, after: last) else { return -EINVAL }
-      return isAlone
+      return isInOrder
         ? av_write_frame(context.pointer, av) : av_interleaved_write_frame(context.pointer, av)
     }
     try check(result, "av_write_frame")

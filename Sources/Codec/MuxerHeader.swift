@@ -3,6 +3,8 @@ internal import CFFmpeg
 extension UnsafeMutablePointer where Pointee == AVFormatContext {
   func configure(_ output: MuxerOutput) {
     pointee.pb = output.io.pointer
+    // FLAC in MP4 counts as an experiment there.
+    pointee.strict_std_compliance = FF_COMPLIANCE_EXPERIMENTAL
     // Samples come as the format wants them, and the same samples give the same bytes.
     pointee.flags =
       AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_BITEXACT
@@ -22,6 +24,7 @@ extension UnsafeMutablePointer where Pointee == AVFormatContext {
     case .video(let video): try stream.describe(video, format)
     case .aac(let audio): try stream.describe(audio)
     case .copied(let track): try stream.describe(track)
+    case .sound(let sound): try stream.describe(sound)
     }
   }
 
@@ -141,5 +144,16 @@ extension UnsafeMutablePointer where Pointee == AVStream {
     try check(
       avcodec_parameters_copy(parameters, track.parameters.pointer), "avcodec_parameters_copy")
     parameters.pointee.codec_tag = 0
+  }
+
+  fileprivate func describe(_ sound: MuxerTrack.Sound) throws(CodecError) {
+    try describe(sound.track)
+    guard let parameters = pointee.codecpar else { return }
+    parameters.pointee.sample_rate = Int32(clamping: sound.sampleRate)
+    parameters.pointee.frame_size = Int32(clamping: sound.frameSize)
+    let channels = Int32(clamping: sound.channels)
+    if channels > 0, parameters.pointee.ch_layout.nb_channels != channels {
+      av_channel_layout_default(&parameters.pointee.ch_layout, channels)
+    }
   }
 }

@@ -12,10 +12,16 @@ final class MuxerOutput {
   var pieces: [Piece] = []
   private var position = 0
   private var size = 0
+  /// Where the bytes lie that are put out by whoever has them: only their place is kept.
+  var passed: UnsafePointer<UInt8>?
 
   private static let bufferSize: Int32 = 1 << 18
 
-  init(isSeekable: Bool) throws(CodecError) {
+  /// - Parameters:
+  ///   - isSeekable: Bytes that were put out may be changed.
+  ///   - passesSamples: Samples come by their own address, not through the buffer.
+  /// - Throws: `CodecError` when there is no memory.
+  init(isSeekable: Bool, passesSamples: Bool) throws(CodecError) {
     let buffer = av_malloc(Int(MuxerOutput.bufferSize))
     io = try Owned(
       avio_alloc_context(
@@ -27,11 +33,17 @@ final class MuxerOutput {
       av_free(pointer.pointee?.pointee.buffer)
       avio_context_free(pointer)
     }
+    io.pointer.pointee.direct = passesSamples ? 1 : 0
     io.pointer.pointee.seekable = isSeekable ? AVIO_SEEKABLE_NORMAL : 0
     io.pointer.pointee.opaque = Unmanaged.passUnretained(self).toOpaque()
   }
 
   fileprivate func write(_ bytes: UnsafeBufferPointer<UInt8>) {
+    defer {
+      position += bytes.count
+      size = max(size, position)
+    }
+    if let passed, bytes.baseAddress == passed { return }
     if let last = pieces.indices.last,
       pieces[last].offset + pieces[last].bytes.count == position
     {
@@ -39,8 +51,6 @@ final class MuxerOutput {
     } else {
       pieces.append(Piece(offset: position, bytes: Array(bytes)))
     }
-    position += bytes.count
-    size = max(size, position)
   }
 
   fileprivate func seek(_ offset: Int64, _ whence: Int32) -> Int64 {

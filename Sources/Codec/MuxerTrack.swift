@@ -2,6 +2,8 @@
 package enum MuxerTrack: Sendable {
   case video(Video)
   case aac(AAC)
+  /// Sound as another container has it, of which more is known than that says.
+  case sound(Sound)
   /// As another container has it, audio for instance.
   case copied(Track)
 
@@ -10,6 +12,7 @@ package enum MuxerTrack: Sendable {
     switch self {
     case .video(let video): video.timeBase
     case .aac(let audio): audio.timeBase
+    case .sound(let sound): sound.timeBase
     case .copied(let track): track.timeBase
     }
   }
@@ -68,6 +71,35 @@ package enum MuxerTrack: Sendable {
       self.timeBase = timeBase
       self.configuration = configuration
     }
+  }
+}
+
+extension MuxerTrack {
+  package struct Sound: Sendable {
+    /// The codec, and all that is not here.
+    package var track: Track
+    /// Hertz.
+    package var sampleRate: Int
+    package var channels: Int
+    /// Samples of one channel in a frame; 0 where that varies.
+    package var frameSize: Int
+    package var timeBase: Rational
+
+    package init(
+      _ track: Track, sampleRate: Int, channels: Int, frameSize: Int, timeBase: Rational
+    ) {
+      self.track = track
+      self.sampleRate = sampleRate
+      self.channels = channels
+      self.frameSize = frameSize
+      self.timeBase = timeBase
+    }
+  }
+
+  /// libavformat may put several samples together to one.
+  package var mayBeJoined: Bool {
+    guard case .sound(let sound) = self else { return false }
+    return sound.track.kind == .other("eac3")
   }
 }
 

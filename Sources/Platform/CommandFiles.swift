@@ -34,6 +34,9 @@ package struct InputFile: ~Copyable {
     return position < 0 ? nil : Int(position)
   }
 
+  /// Another descriptor of it; negative when there are no more.
+  borrowing func duplicate() -> Int32 { fcntl(descriptor, F_DUPFD_CLOEXEC, 3) }
+
   /// It is the file of that name, by whatever path.
   package func isFile(at path: String) -> Bool {
     var own = stat()

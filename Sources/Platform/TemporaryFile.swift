@@ -64,22 +64,6 @@ package struct TemporaryFile: ~Copyable {
   package borrowing func read(
     at offset: Int, into output: inout OutputSpan<UInt8>
   ) throws(SystemError) {
-    var position = offset
-    while output.freeCapacity > 0 {
-      let fileDescriptor = descriptor
-      let count = output.withUnsafeMutableBufferPointer { buffer, initialized in
-        let room = buffer.count - initialized
-        let got = pread(
-          fileDescriptor, buffer.baseAddress.map { $0 + initialized }, room, off_t(position))
-        if got > 0 { initialized += got }
-        return got
-      }
-      if count < 0 {
-        if errno == EINTR { continue }
-        throw SystemError("pread")
-      }
-      if count == 0 { return }
-      position += count
-    }
+    try fill(&output, from: descriptor, at: offset)
   }
 }

@@ -27,7 +27,7 @@ struct MediaCommand {
     if let name = arguments.output, input.isFile(at: name) {
       throw .usage("The result would take the place of its input, \(name); name another file.")
     }
-    var operation = try makeOperation(values, contentLength: input.remainingSize)
+    var operation = try makeOperation(values, input)
     if arguments.operands.count == 2 { try pushSecond(arguments.operands[1], to: &operation) }
     let output: OutputFile
     do throws(SystemError) {
@@ -80,14 +80,14 @@ struct MediaCommand {
   }
 
   private func makeOperation(
-    _ values: ParameterValues, contentLength: Int?
+    _ values: ParameterValues, _ input: borrowing InputFile
   ) throws(CommandError) -> any Operation & ~Copyable {
     let limits = Limits.forCommandLine(processors: availableProcessors())
     let context = OperationContext(
       limits: limits,
       spoolDirectory: SpoolDirectory(
         path: environmentVariable("TMPDIR") ?? "/tmp", capacity: limits.maxSpool),
-      contentLength: contentLength)
+      contentLength: input.remainingSize, file: StoredFile(input))
     do throws(Problem) {
       return try endpoint.makeOperation(values, context)
     } catch {

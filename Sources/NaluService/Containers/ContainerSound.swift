@@ -22,13 +22,16 @@ struct ContainerSound: ~Copyable, Sendable {
 
   /// - Parameters:
   ///   - open: Opens the container anew.
+  ///   - format: What it is.
   ///   - indices: The tracks that are wanted.
   ///   - origin: When the presentation begins, in seconds of the container.
   /// - Throws: When the container cannot be opened.
   init(
-    _ open: () throws(Problem) -> Demuxer, tracks indices: [Int], origin: Double
+    _ open: () throws(Problem) -> Demuxer, _ format: MediaFormat, tracks indices: [Int],
+    origin: Double
   ) throws(Problem) {
-    let found = try Self.search(try open(), indices)
+    let found = try Self.search(
+      try open(), indices, isTransportStream: format == .mpegTS)
     var tracks: [Int: SoundTrack] = [:]
     var muxerTracks: [MuxerTrack] = []
     for index in indices {
@@ -47,29 +50,43 @@ struct ContainerSound: ~Copyable, Sendable {
   /// What has to be known of a track before it is written.
   struct Found: Sendable {
     var track: Track
-    /// Of AAC that has its configuration in every frame.
-    var header: ADTSHeader?
+    /// How its frames begin, where they say how long they are.
+    var form: SoundFrameHeader.Form?
+    var header: SoundFrameHeader?
 
-    /// Samples per second of AAC whose container has a coarser clock.
+    /// Samples per second, where frames follow each other by their number of samples; nil: the
+    /// container's times are those of the frames.
     var sampleRate: Int? {
       if let header { return header.sampleRate }
-      guard track.kind == .aac, track.timeBase == Rational(1, 1000) else { return nil }
-      // FLV says 44100 of all AAC, and Matroska may mean the rate that it is played at.
-      return AudioSpecificConfig(track.extradata)?.sampleRate
+      switch track.kind {
+      case .aac:
+        guard track.timeBase == Rational(1, 1000) else { return nil }
+        // FLV says 44100 of all AAC, and Matroska may mean the rate that it is played at.
+        return AudioSpecificConfig(track.extradata)?.sampleRate
+      case .other("opus"): return SoundFrameHeader.opusRate
+      default: return nil
+      }
     }
 
     var muxerTrack: MuxerTrack {
       guard let sampleRate else { return .copied(track) }
-      return .aac(
-        MuxerTrack.AAC(
-          sampleRate: sampleRate, channels: header?.channels ?? track.channels,
-          timeBase: Rational(1, sampleRate), configuration: header?.configuration ?? track.extradata
-        ))
+      let timeBase = Rational(1, sampleRate)
+      if track.kind == .aac {
+        return .aac(
+          MuxerTrack.AAC(
+            sampleRate: sampleRate, channels: header?.channels ?? track.channels,
+            timeBase: timeBase, configuration: header?.configuration ?? track.extradata))
+      }
+      let channels = header?.channels ?? 0
+      return .sound(
+        MuxerTrack.Sound(
+          track, sampleRate: sampleRate, channels: channels > 0 ? channels : track.channels,
+          frameSize: header?.samples ?? 0, timeBase: timeBase))
     }
   }
 
   private static func search(
-    _ opened: consuming Demuxer, _ indices: [Int]
+    _ opened: consuming Demuxer, _ indices: [Int], isTransportStream: Bool
   ) throws(Problem) -> [Int: Found] {
     var demuxer = opened
     demuxer.select(Set(indices))
@@ -83,12 +100,11 @@ struct ContainerSound: ~Copyable, Sendable {
       guard indices.contains(index), found[index] == nil, demuxer.tracks.indices.contains(index)
       else { continue }
       let track = demuxer.tracks[index]
-      if track.kind == .aac, track.extradata.isEmpty {
-        guard let header = try? ADTSHeader(packet.bytes, at: 0) else { continue }
-        found[index] = Found(track: track, header: header)
-      } else {
-        found[index] = Found(track: track, header: nil)
-      }
+      let form = track.frameForm(inTransportStream: isTransportStream)
+      let header = form.flatMap { SoundFrameHeader($0, packet.bytes, at: 0) }
+      // Frames cannot be told apart before the first that is whole.
+      if form != nil, header == nil, isTransportStream || form == .adts { continue }
+      found[index] = Found(track: track, form: header == nil ? nil : form, header: header)
     }
     return found
   }
@@ -119,18 +135,22 @@ private struct SoundTrack: Sendable {
   /// Seconds per unit of what is given out.
   private let timeBase: Rational
   private let number: Int
-  private let header: ADTSHeader?
+  private let form: SoundFrameHeader.Form?
+  private let header: SoundFrameHeader?
+  private let isOpus: Bool
   /// Frames follow each other without gaps as long as the container's clock, which is coarser than
   /// that of the sound, does not say otherwise.
   private let isContinuous: Bool
   /// When the next frame is decoded if it follows at once.
   private var next: Int?
-  /// Of an ADTS frame that goes on in the next packet.
+  /// Of a frame that goes on in the next packet.
   private var rest: [UInt8] = []
 
   init(_ found: ContainerSound.Found, number: Int) {
     self.number = number
+    form = found.form
     header = found.header
+    isOpus = found.track.kind == .other("opus")
     source = found.track.timeBase
     isContinuous = found.sampleRate != nil
     timeBase = found.sampleRate.map { Rational(1, $0) } ?? found.track.timeBase
@@ -140,46 +160,68 @@ private struct SoundTrack: Sendable {
     _ packet: borrowing Packet, origin: Double, into frames: inout FirstInFirstOut<SoundFrame>
   ) {
     let time = packet.presentationTime.flatMap { units($0, origin: origin) }
-    if let header {
-      takeADTS(packet.bytes, time, header, into: &frames)
+    if let form, let header {
+      split(packet.bytes, time, form, header, into: &frames)
     } else if !packet.bytes.isEmpty {
       var bytes: [UInt8] = []
       bytes.append(copying: packet.bytes)
-      let duration = isContinuous ? ADTSHeader.samples : min(packet.duration, 1 << 32)
-      add(bytes, at: begin(time), max(1, duration), to: &frames)
+      let duration = duration(of: packet)
+      add(bytes, at: begin(time, lasting: duration), max(1, duration), to: &frames)
     }
   }
 
+  /// How long a whole packet lasts.
+  private func duration(of packet: borrowing Packet) -> Int {
+    guard isContinuous else { return min(packet.duration, 1 << 32) }
+    guard isOpus else { return ADTSHeader.samples }
+    return SoundFrameHeader.opusSamples(packet.bytes, at: 0) ?? SoundFrameHeader.opusRate / 50
+  }
+
   /// When a frame begins of which the container says `time`; never before the one before it ends.
-  private func begin(_ time: Int?) -> Int {
+  private func begin(_ time: Int?, lasting duration: Int) -> Int {
     guard let time else { return next ?? 0 }
     guard let next else { return time }
-    if isContinuous, time < next + ADTSHeader.samples / 2 { return next }
+    if isContinuous, time < next + duration / 2 { return next }
     return max(time, next)
   }
 
-  /// Splits what a transport stream packs together.
-  private mutating func takeADTS(
-    _ bytes: Span<UInt8>, _ time: Int?, _ first: ADTSHeader,
+  /// Splits what may hold several frames, or a part of one.
+  private mutating func split(
+    _ bytes: Span<UInt8>, _ time: Int?, _ form: SoundFrameHeader.Form, _ first: SoundFrameHeader,
     into frames: inout FirstInFirstOut<SoundFrame>
   ) {
     // A packet's time is that of the first frame that begins in it.
     var time = rest.isEmpty ? time : nil
     rest.append(copying: bytes)
     var position = 0
-    while position + ADTSHeader.size <= rest.count {
-      guard let header = try? ADTSHeader(rest.span, at: position), header.continues(first) else {
-        position += 1
-        continue
-      }
+    while let header = nextHeader(form, first, &position) {
       guard position + header.frameSize <= rest.count else { break }
+      var end = position + header.frameSize
+      while let more = SoundFrameHeader(form, rest.span, at: end), more.isDependent,
+        end + more.frameSize <= rest.count
+      {
+        end += more.frameSize
+      }
       add(
-        Array(rest[position + header.headerSize..<position + header.frameSize]), at: begin(time),
-        ADTSHeader.samples, to: &frames)
+        Array(rest[position + header.headerSize..<end]),
+        at: begin(time, lasting: header.samples), header.samples, to: &frames)
       time = nil
-      position += header.frameSize
+      position = end
     }
     rest.removeFirst(position)
+  }
+
+  /// The next header from `position` on, which is moved there; nil when more bytes are needed.
+  private func nextHeader(
+    _ form: SoundFrameHeader.Form, _ first: SoundFrameHeader, _ position: inout Int
+  ) -> SoundFrameHeader? {
+    while position + SoundFrameHeader.size <= rest.count {
+      if let header = SoundFrameHeader(form, rest.span, at: position), header.continues(first) {
+        return header
+      }
+      position += 1
+    }
+    return nil
   }
 
   private mutating func add(
@@ -198,5 +240,18 @@ private struct SoundTrack: Sendable {
   private func units(_ time: Int, origin: Double) -> Int? {
     let units = (Double(time) * source.doubleValue - origin) / timeBase.doubleValue
     return units.magnitude < 1e15 ? Int(units.rounded()) : nil
+  }
+}
+
+extension Track {
+  /// How frames of sound begin that say themselves how long they are.
+  fileprivate func frameForm(inTransportStream isTransportStream: Bool) -> SoundFrameHeader.Form? {
+    switch kind {
+    case .aac: extradata.isEmpty ? .adts : nil
+    case .other("mp1"), .other("mp2"), .other("mp3"): .mpegAudio
+    case .other("ac3"), .other("eac3"): .ac3
+    case .other("opus"): isTransportStream ? .opusControl : nil
+    case .h264, .other: nil
+    }
   }
 }

@@ -26,6 +26,10 @@ struct MediaIntake: ~Copyable, Sendable {
   /// What it holds in memory of the container.
   private var extractionBytes = 0
   private var scan: DecodeScan
+  private let isForDecoder: Bool
+  private let file: StoredFile?
+  private let listsSamples: Bool
+  private var areSamplesUnsuited = false
   private var received = 0
   /// Packets of the container so far.
   private var packets = 0
@@ -34,8 +38,13 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var stream: Spool
   /// The container, once it is complete.
   private(set) var upload: SpooledUpload?
+  /// Where the samples of the container are, once the scan is over, if they were asked for and can
+  /// stay as they are; `stream` is empty then.
+  private(set) var samples: SampleList?
   /// All tracks of the container, once the scan is over.
   private(set) var tracks: [Track] = []
+  /// The one of them that is H.264 and was taken.
+  private(set) var videoTrack: Int?
   /// What the scan found, once it is over.
   private(set) var index: DecodeIndex?
 
@@ -48,10 +57,16 @@ struct MediaIntake: ~Copyable, Sendable {
   ///   - spoolDirectory: Where the upload waits.
   ///   - lengthPrefix: What the client says of bare length-prefixed NAL units.
   ///   - isForDecoder: What libavcodec would decode wrongly is refused.
+  ///   - file: Has all that will be pushed, so that it need not be kept.
+  ///   - listsSamples: `samples` is wanted.
   init(
     limits: Limits, spoolDirectory: SpoolDirectory,
-    lengthPrefix: LengthPrefixSettings = LengthPrefixSettings(), isForDecoder: Bool = true
+    lengthPrefix: LengthPrefixSettings = LengthPrefixSettings(), isForDecoder: Bool = true,
+    file: StoredFile? = nil, listsSamples: Bool = false
   ) {
+    self.isForDecoder = isForDecoder
+    self.file = file
+    self.listsSamples = listsSamples
     self.lengthPrefix = lengthPrefix
     self.limits = limits
     self.spoolDirectory = spoolDirectory
@@ -64,7 +79,7 @@ struct MediaIntake: ~Copyable, Sendable {
 
   /// Bytes of memory that the lists of frames, packets and samples take.
   var heldBytes: Int {
-    scan.heldBytes + packets * MemoryLayout<StreamTimeline.Mark>.stride
+    scan.heldBytes + (samples?.heldBytes ?? 0) + packets * MemoryLayout<StreamTimeline.Mark>.stride
       + (phase == .extracting ? tables.heldBytes + extractionBytes : 0)
       + (watch?.heldBytes ?? 0)
   }
@@ -138,7 +153,7 @@ struct MediaIntake: ~Copyable, Sendable {
       hasConfiguration = form.configuration != nil
       for unit in form.configuration?.units ?? [] { try append(([0, 0, 0, 1] + unit.bytes).span) }
     case .mp4, .flv, .mpegTS, .matroska:
-      container = Spool(in: spoolDirectory)
+      if file == nil { container = Spool(in: spoolDirectory) }
     case .annexB:
       break
     }
@@ -153,6 +168,7 @@ struct MediaIntake: ~Copyable, Sendable {
       try append(converted.span)
     } else if format?.demuxer != nil {
       try meter?.read(bytes)
+      // What is in a file stays there.
       try container?.append(bytes)
     } else {
       try append(bytes)
@@ -170,7 +186,12 @@ struct MediaIntake: ~Copyable, Sendable {
     watch?.finish()
     damage = watch?.damage
     watch = nil
-    guard let format, let spool = container.take() else {
+    if let file, format?.demuxer != nil {
+      upload = SpooledUpload(file)
+    } else if let spool = container.take() {
+      upload = SpooledUpload(spool)
+    }
+    guard let format, upload != nil else {
       do throws(Problem) {
         index = try scan.finish()
       } catch {
@@ -180,7 +201,6 @@ struct MediaIntake: ~Copyable, Sendable {
       phase = .finished
       return
     }
-    upload = SpooledUpload(spool)
     phase = format == .mp4 ? .checking : .extracting
   }
 
@@ -196,8 +216,10 @@ struct MediaIntake: ~Copyable, Sendable {
     if extraction == nil, let upload, let format {
       extraction = try TrackExtraction(upload, format, limits)
       extractionBytes = extraction?.heldBytes ?? 0
+      if listsSamples, !areSamplesUnsuited { samples = SampleList(upload, format) }
       return
     }
+    if samples != nil { return try list() }
     var bytes: [UInt8] = []
     let hasMore = try extraction?.step(into: &bytes, at: stream.count) ?? false
     packets = extraction?.timeline.marks.count ?? 0
@@ -209,16 +231,50 @@ struct MediaIntake: ~Copyable, Sendable {
       let timeline = extraction?.timeline
       throw timeline?.placed(error) ?? error
     }
+    try finishExtraction()
+  }
+
+  private mutating func finishExtraction() throws(Problem) {
     if let description = extraction?.description {
       index?.describe(by: description)
       index?.damage = damage ?? description.damage
       tracks = description.tracks
+      videoTrack = description.video
     }
     guard index?.frameCount != 0 else {
       throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")
     }
     extraction = nil
     phase = .finished
+  }
+
+  /// Goes through the samples where they are.
+  private mutating func list() throws(Problem) {
+    guard var list = samples.take() else { return }
+    let hasMore: Bool?
+    do throws(Problem) {
+      hasMore = try extraction?.step(listing: &list, &scan) ?? nil
+      packets = extraction?.timeline.marks.count ?? 0
+      if hasMore == false { index = try scan.finish() }
+    } catch {
+      let timeline = extraction?.timeline
+      throw timeline?.placed(error) ?? error
+    }
+    if hasMore == true {
+      samples = list
+    } else if hasMore == false, let index, let timeline = extraction?.timeline,
+      list.suits(index, timeline)
+    {
+      samples = list
+      try finishExtraction()
+    } else {
+      // Once more, through a byte stream.
+      areSamplesUnsuited = true
+      index = nil
+      scan = DecodeScan(limits: limits, isForDecoder: isForDecoder)
+      extraction = nil
+      packets = 0
+    }
   }
 }
 

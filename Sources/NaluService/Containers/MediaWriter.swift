@@ -11,13 +11,21 @@ struct MediaWriter: ~Copyable, Sendable {
   private var builder: SampleBuilder
   private var muxer: Muxer?
   private var file: Spool?
+  private let samples: SampleList?
+  /// An MP4 file of such samples.
+  private var plan: PlannedMovie?
+  /// Stands for samples that are not read yet.
+  private var blank: [UInt8] = []
   private var ready: [UInt8] = []
   private var reading: FinishedFile?
+  private var planned: PlannedMovie.Reading?
   private var isFinished = false
   /// Seconds of a tick, by track.
   private let ticks: [Double]
   /// When the first sample is shown and the last one ends, in seconds.
   private var span = (start: Double.infinity, end: -Double.infinity)
+  /// Bytes of memory that grow with the number of samples.
+  private(set) var heldBytes = 0
   /// Bytes of the whole, known once it is complete; nil for what is not patched.
   private(set) var length: Int?
 
@@ -28,11 +36,13 @@ struct MediaWriter: ~Copyable, Sendable {
   ///   - repeatsParameterSets: Leave those in access units there, also where the format has another
   ///     place for them.
   ///   - audio: Further tracks, numbered from 1.
+  ///   - samples: Where samples are that will be written as they are.
   ///   - spoolDirectory: Where a file waits that must be complete before it is sent.
   /// - Throws: What the format cannot hold.
   init(
     _ format: OutputFormat, video: MuxerTrack.Video, parameterSets: ParameterSetStore,
-    repeatsParameterSets: Bool = false, audio: [MuxerTrack] = [], spoolDirectory: SpoolDirectory
+    repeatsParameterSets: Bool = false, audio: [MuxerTrack] = [], samples: SampleList? = nil,
+    spoolDirectory: SpoolDirectory
   ) throws(Problem) {
     let keeps = repeatsParameterSets || parameterSets.hasChanged
     var video = video
@@ -42,7 +52,9 @@ struct MediaWriter: ~Copyable, Sendable {
       video.hasParameterSetsInBand = keeps
     }
     let tracks = [MuxerTrack.video(video)] + audio
-    let muxer = try Self.open(format, tracks)
+    let isPlanned =
+      samples != nil && format == .mp4 && !audio.contains(where: \.mayBeJoined)
+    let muxer = try Self.open(format, tracks, keepsSamples: !isPlanned)
     var builder = SampleBuilder(
       hasStartCodes: format.hasStartCodes,
       placement: !format.hasConfiguration ? .atKeyframes : keeps ? .asTheyCome : .apart,
@@ -52,18 +64,27 @@ struct MediaWriter: ~Copyable, Sendable {
     self.builder = builder
     self.muxer = muxer
     ticks = tracks.map { $0.timeBase.doubleValue }
-    file = format.isPatched ? Spool(in: spoolDirectory) : nil
+    self.samples = samples
+    file = format.isPatched && !isPlanned ? Spool(in: spoolDirectory) : nil
+    plan = isPlanned ? Self.plan(samples, spoolDirectory) : nil
+  }
+
+  private static func plan(
+    _ samples: SampleList?, _ spoolDirectory: SpoolDirectory
+  ) -> PlannedMovie? {
+    guard let samples else { return nil }
+    return PlannedMovie(samples, spoolDirectory)
   }
 
   private static func open(
-    _ format: OutputFormat, _ tracks: [MuxerTrack]
+    _ format: OutputFormat, _ tracks: [MuxerTrack], keepsSamples: Bool
   ) throws(Problem) -> Muxer? {
     guard let container = format.container else {
       guard tracks.count == 1 else { throw .cannotHold(format) }
       return nil
     }
     do throws(CodecError) {
-      return try Muxer(container, tracks: tracks)
+      return try Muxer(container, tracks: tracks, keepsSamples: keepsSamples)
     } catch {
       throw .cannotHold(format)
     }
@@ -81,8 +102,32 @@ struct MediaWriter: ~Copyable, Sendable {
     try write(sample.span, timing, track: 0)
   }
 
+  /// Writes a sample of the upload as it is; false: it cannot be read.
+  mutating func write(
+    _ sample: SampleList.Sample, _ timing: SampleTiming
+  ) throws(Problem) -> Bool {
+    guard plan == nil else {
+      if blank.count < sample.size { blank = [UInt8](repeating: 0, count: sample.size) }
+      let blank = blank
+      try mux(blank.span.extracting(0..<sample.size), timing, track: 0)
+      plan?.append(sample)
+      heldBytes = plan?.heldBytes ?? 0
+      return true
+    }
+    guard let bytes = samples?.bytes(of: sample) else { return false }
+    try mux(bytes.span, timing, track: 0)
+    return true
+  }
+
   /// Writes the next sample of track `track`, in the form that the format wants.
   mutating func write(
+    _ sample: Span<UInt8>, _ timing: SampleTiming, track: Int
+  ) throws(Problem) {
+    try mux(sample, timing, track: track)
+    try plan?.append(sound: sample)
+  }
+
+  private mutating func mux(
     _ sample: Span<UInt8>, _ timing: SampleTiming, track: Int
   ) throws(Problem) {
     do throws(CodecError) {
@@ -102,6 +147,11 @@ struct MediaWriter: ~Copyable, Sendable {
     try collect()
     muxer = nil
     isFinished = true
+    if let complete = plan.take() {
+      let file = try complete.finished()
+      length = file.length
+      planned = consume file
+    }
     guard var complete = file.take() else { return }
     if format == .flv { try complete.correctDuration(to: span.end - span.start) }
     let movie = format == .mp4 ? try MovieIndex(complete) : nil
@@ -116,6 +166,7 @@ struct MediaWriter: ~Copyable, Sendable {
       ready.removeAll(keepingCapacity: true)
     }
     guard isFinished else { return false }
+    if planned != nil { return try planned?.read(into: &bytes) ?? true }
     return try reading?.read(into: &bytes) ?? true
   }
 
@@ -123,15 +174,19 @@ struct MediaWriter: ~Copyable, Sendable {
   private mutating func collect() throws(Problem) {
     guard muxer != nil else { return }
     var file = file.take()
+    var plan = plan.take()
     var bytes: [UInt8] = []
     try muxer?.takeOutput { (piece, offset) throws(Problem) in
-      if file != nil {
+      if plan != nil {
+        plan?.take(piece, at: offset)
+      } else if file != nil {
         try file?.write(piece, at: offset)
       } else {
         bytes.append(copying: piece)
       }
     }
     self.file = file.take()
+    self.plan = plan.take()
     ready += bytes
   }
 }

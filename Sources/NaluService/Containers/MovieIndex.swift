@@ -27,10 +27,32 @@ struct MovieIndex: Sendable {
       }
     }
     guard !movie.isEmpty, !start.isEmpty else { throw Self.unreadable }
+    self.init(start: start, movie, at: position)
+  }
+
+  /// - Parameters:
+  ///   - start: `ftyp`.
+  ///   - movie: `moov`.
+  ///   - position: Where `moov` is, behind all samples.
+  private init(start: [UInt8], _ movie: [UInt8], at position: Int) {
     let moved = Self.moved(movie, lastOffset: position)
     front = start + moved
     shift = -moved.count
     length = position + moved.count
+  }
+
+  /// Reads what libavformat wrote around the samples.
+  ///
+  /// - Parameters:
+  ///   - head: What precedes the samples: `ftyp`, `free` and the beginning of `mdat`.
+  ///   - tail: What follows them: `moov`.
+  ///   - position: Where `tail` begins.
+  /// - Throws: When that is no MP4 file.
+  init(head: [UInt8], tail: [UInt8], at position: Int) throws(Problem) {
+    guard let first = Self.box(head, 0), first.type == "ftyp", first.size <= head.count,
+      let movie = Self.box(tail, 0), movie.type == "moov", movie.size == tail.count
+    else { throw Self.unreadable }
+    self.init(start: Array(head[..<first.size]), tail, at: position)
   }
 
   private static var unreadable: Problem {

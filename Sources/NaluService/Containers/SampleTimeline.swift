@@ -157,6 +157,12 @@ struct SampleTimeline: Sendable {
       return SampleTiming(
         presentation: position, decoding: place - delay, duration: 1, isKeyframe: isKeyframe)
     }
+    // Where durations count from one sample to the next, the last one ends with everything.
+    if place + 1 == positions.count {
+      return SampleTiming(
+        presentation: starts[position], decoding: starts[place] - delay,
+        duration: end - starts[place], isKeyframe: isKeyframe)
+    }
     let next = position + 1 < starts.count ? starts[position + 1] : end
     return SampleTiming(
       presentation: starts[position], decoding: starts[place] - delay,

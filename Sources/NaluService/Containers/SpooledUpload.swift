@@ -1,7 +1,7 @@
 internal import Codec
 internal import Platform
 
-/// A whole upload, for reading here and there.
+/// A whole upload, for reading here and there: spooled, or the file that a command was given.
 final class SpooledUpload: DemuxerSource {
   /// What is read in the place of bytes of the upload.
   struct Patch: Equatable, Sendable {
@@ -10,10 +10,31 @@ final class SpooledUpload: DemuxerSource {
   }
 
   private final class Content: Sendable {
-    let spool: Spool
+    private let spool: Spool?
+    private let file: StoredFile?
+    let count: Int
 
     init(_ spool: consuming Spool) {
-      self.spool = spool
+      count = spool.count
+      self.spool = consume spool
+      file = nil
+    }
+
+    init(_ file: StoredFile) {
+      count = file.count
+      spool = nil
+      self.file = file
+    }
+
+    /// False: the bytes cannot be read.
+    func read(at offset: Int, into output: inout OutputSpan<UInt8>) -> Bool {
+      do {
+        try spool?.read(at: offset, into: &output)
+        try file?.read(at: offset, into: &output)
+        return true
+      } catch {
+        return false
+      }
     }
   }
 
@@ -28,6 +49,12 @@ final class SpooledUpload: DemuxerSource {
     patched = 0..<0
   }
 
+  init(_ file: StoredFile) {
+    content = Content(file)
+    patches = []
+    patched = 0..<0
+  }
+
   private init(_ content: Content, _ patches: [Patch]) {
     self.content = content
     self.patches = patches
@@ -38,34 +65,27 @@ final class SpooledUpload: DemuxerSource {
   /// The same upload with changes, all of which lie within it.
   func patched(_ patches: [Patch]) -> SpooledUpload { SpooledUpload(content, patches) }
 
-  var count: Int { content.spool.count }
+  var count: Int { content.count }
 
   func read(at offset: Int, into output: inout OutputSpan<UInt8>) -> Bool {
-    do throws(Problem) {
-      let end = offset + output.freeCapacity
-      let touched =
-        patched.lowerBound >= end || patched.upperBound <= offset
-        ? []
-        : patches.filter { $0.offset < end && $0.offset + $0.bytes.count > offset }
-      guard !touched.isEmpty else {
-        try content.spool.read(at: offset, into: &output)
-        return true
-      }
-      var bytes = try [UInt8](capacity: min(end, count) - offset) {
-        (copy: inout OutputSpan<UInt8>) throws(Problem) in
-        try content.spool.read(at: offset, into: &copy)
-      }
-      for patch in touched {
-        for (index, byte) in patch.bytes.enumerated()
-        where bytes.indices.contains(patch.offset + index - offset) {
-          bytes[patch.offset + index - offset] = byte
-        }
-      }
-      _ = output.append(fitting: bytes.span)
-      return true
-    } catch {
-      return false
+    let end = offset + output.freeCapacity
+    let touched =
+      patched.lowerBound >= end || patched.upperBound <= offset
+      ? []
+      : patches.filter { $0.offset < end && $0.offset + $0.bytes.count > offset }
+    guard !touched.isEmpty else { return content.read(at: offset, into: &output) }
+    var isRead = true
+    var bytes = [UInt8](capacity: min(end, count) - offset) { copy in
+      isRead = content.read(at: offset, into: &copy)
     }
+    for patch in touched {
+      for (index, byte) in patch.bytes.enumerated()
+      where bytes.indices.contains(patch.offset + index - offset) {
+        bytes[patch.offset + index - offset] = byte
+      }
+    }
+    _ = output.append(fitting: bytes.span)
+    return isRead
   }
 
   /// The bytes from `offset` on, at most `count` of them.

@@ -21,6 +21,10 @@ struct StreamTimeline: Sendable {
   var timeBase = Rational(1, 90_000)
   /// The earliest time of any track: where the presentation begins.
   var origin = 0
+  /// From when the first packet is shown to when the last one is over, in units of the time base, of
+  /// a container that says how long a packet is until the next is decoded, and not how long it is
+  /// shown; nil of others.
+  var span: Int?
   /// In the order of the byte stream.
   var marks: [Mark] = []
   /// Bytes in front of a NAL unit are as many in the byte stream as in the container.

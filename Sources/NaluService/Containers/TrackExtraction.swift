@@ -23,6 +23,8 @@ struct TrackExtraction: ~Copyable, Sendable {
   private var isDamaged = false
   /// Tracks that had nothing.
   private var emptyTracks: Set<Int> = []
+  /// When the first packet of the track is decoded.
+  private var firstDecoding: Int?
 
   /// Packets of all tracks that are looked at for where the presentation begins.
   private static let lookedPackets = 200
@@ -52,7 +54,8 @@ struct TrackExtraction: ~Copyable, Sendable {
   var description: Description {
     let track = track.map { demuxer.tracks[$0] }
     return Description(
-      tracks: demuxer.tracks, timeline: timeline, sampleAspectRatio: track?.sampleAspectRatio,
+      tracks: demuxer.tracks, video: self.track, timeline: timeline,
+      sampleAspectRatio: track?.sampleAspectRatio,
       frameRate: track?.frameRate, displayMatrix: track?.displayMatrix,
       orientation: track?.orientation ?? .upright, damage: damage)
   }
@@ -66,6 +69,8 @@ struct TrackExtraction: ~Copyable, Sendable {
   struct Description: Sendable {
     /// All that the container has.
     var tracks: [Track]
+    /// The one that was taken.
+    var video: Int?
     var timeline: StreamTimeline
     var sampleAspectRatio: Rational?
     var frameRate: Rational?
@@ -97,6 +102,50 @@ struct TrackExtraction: ~Copyable, Sendable {
     return true
   }
 
+  /// Goes on with the next packets, whose content stays where it is.
+  ///
+  /// - Parameters:
+  ///   - samples: Gets to know where.
+  ///   - scan: Reads their NAL units.
+  /// - Returns: Whether there is more; nil when samples must be made anew.
+  /// - Throws: When there is no H.264 track, or too much of it.
+  mutating func step(
+    listing samples: inout SampleList, _ scan: inout DecodeScan
+  ) throws(Problem) -> Bool? {
+    let end = samples.streamSize + Self.stepSize
+    var packets = 0
+    while samples.streamSize < end, packets < Self.stepPackets {
+      packets += 1
+      guard let packet = next() else {
+        if try beginAnew() { return true }
+        try finish()
+        return false
+      }
+      guard try list(packet, in: &samples, &scan) else { return nil }
+    }
+    return true
+  }
+
+  private mutating func list(
+    _ packet: borrowing Packet, in samples: inout SampleList, _ scan: inout DecodeScan
+  ) throws(Problem) -> Bool {
+    guard try isWanted(packet) else { return true }
+    let start = samples.streamSize
+    let stated = demuxer.tracks[packet.track].extradata
+    if timeline.marks.isEmpty {
+      if try samples.configure(stated, &scan) != nil { return false }
+      timeline.keepsDistances = true
+    }
+    if let changed = packet.newExtradata, changed != stated { return false }
+    let first = samples.streamSize
+    let record = first > start ? AVCConfigurationRecord(parsing: stated) : nil
+    timeline.noteInsertion(
+      start..<first, units: record?.units.count(where: { !$0.bytes.isEmpty }) ?? 0)
+    if try samples.add(packet, &scan) != nil { return false }
+    timeline.marks.append(mark(packet, at: start, behind: first - start))
+    return true
+  }
+
   private mutating func finish() throws(Problem) {
     guard let track, demuxer.tracks.indices.contains(track), !timeline.marks.isEmpty else {
       guard !demuxer.tracks.contains(where: { $0.kind == .h264 }) else {
@@ -111,6 +160,10 @@ struct TrackExtraction: ~Copyable, Sendable {
     timeline.timeBase = base
     let origin = ((earliest ?? 0) / base.doubleValue).rounded()
     timeline.origin = Int(exactly: origin) ?? 0
+    if format == .mp4 {
+      // The times of fragments may begin anywhere.
+      timeline.span = demuxer.duration(of: track).map { $0 - max(0, firstDecoding ?? 0) }
+    }
   }
 
   private mutating func next() -> Packet? {
@@ -164,22 +217,41 @@ struct TrackExtraction: ~Copyable, Sendable {
     return true
   }
 
-  private mutating func add(
-    _ packet: borrowing Packet, at streamOffset: Int, to bytes: inout [UInt8]
-  ) throws(Problem) {
+  /// The packet is of the track that is taken.
+  private mutating func isWanted(_ packet: borrowing Packet) throws(Problem) -> Bool {
     let index = packet.track
-    guard demuxer.tracks.indices.contains(index) else { return }
+    guard demuxer.tracks.indices.contains(index) else { return false }
     let kind = demuxer.tracks[index].kind
     let timeBase = demuxer.tracks[index].timeBase
     if track == nil, kind == .h264 { track = firstVideo }
     note(packet, kind, timeBase)
-    guard index == track else { return }
+    guard index == track else { return false }
+    firstDecoding = firstDecoding ?? packet.decodingTime
     guard timeline.marks.count < limits.maxNALUnits else {
       throw Problem(
         .tooManyNALUnits,
         "The track has more than max_nal_units, \(limits.maxNALUnits) packets.",
         members: [.init("limit", limits.maxNALUnits)])
     }
+    return true
+  }
+
+  /// What is remembered of a packet that is at `offset` of the byte stream, behind some bytes that
+  /// are not its own.
+  private func mark(
+    _ packet: borrowing Packet, at offset: Int, behind lead: Int
+  ) -> StreamTimeline.Mark {
+    StreamTimeline.Mark(
+      streamOffset: offset, mediaOffset: packet.offset.map { $0 - lead },
+      presentation: packet.presentationTime, duration: Int32(clamping: packet.duration),
+      isHidden: packet.isHidden)
+  }
+
+  private mutating func add(
+    _ packet: borrowing Packet, at streamOffset: Int, to bytes: inout [UInt8]
+  ) throws(Problem) {
+    guard try isWanted(packet) else { return }
+    let index = packet.track
     let start = bytes.count
     var units = 0
     if timeline.marks.isEmpty { units += configure(demuxer.tracks[index].extradata, &bytes) }
@@ -193,12 +265,7 @@ struct TrackExtraction: ~Copyable, Sendable {
       bytes.append(copying: packet.bytes)
     }
     guard bytes.count > start else { return }
-    timeline.marks.append(
-      StreamTimeline.Mark(
-        streamOffset: streamOffset + start,
-        mediaOffset: packet.offset.map { $0 - (first - start) },
-        presentation: packet.presentationTime, duration: Int32(clamping: packet.duration),
-        isHidden: packet.isHidden))
+    timeline.marks.append(mark(packet, at: streamOffset + start, behind: first - start))
   }
 
   /// Finds out where the presentation begins; then the other tracks are of no use.

@@ -33,6 +33,7 @@ struct JobLog {
     writer.member("work_ms", Double(report.timing.work / 1000) / 1000)
     writer.member("status", report.failure?.status ?? (outcome == .delivered ? 200 : 0))
     writer.member("code", report.failure?.code.rawValue)
+    writer.member("note", report.answer.headers.first { $0.name == "Nalu-Note" }?.value)
     writer.member("outcome", outcome.name)
     writer.endObject()
     return String(decoding: writer.bytes, as: UTF8.self)

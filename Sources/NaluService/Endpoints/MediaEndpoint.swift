@@ -1,3 +1,5 @@
+package import Platform
+
 /// Something to do with an upload: a path of the service and a command of the same name.
 package struct MediaEndpoint: Sendable {
   /// `encode`: the path without its slash, and the command.
@@ -58,9 +60,14 @@ package struct OperationContext: Sendable {
   package let spoolDirectory: SpoolDirectory
   /// Bytes of media to come, where that is known.
   package let contentLength: Int?
+  /// Has all of the media, where that is a file.
+  package let file: StoredFile?
 
-  package init(limits: Limits, spoolDirectory: SpoolDirectory, contentLength: Int?) {
+  package init(
+    limits: Limits, spoolDirectory: SpoolDirectory, contentLength: Int?, file: StoredFile? = nil
+  ) {
     self.limits = limits
+    self.file = file
     self.spoolDirectory = spoolDirectory
     self.contentLength = contentLength
   }

@@ -13,8 +13,9 @@ enum RemuxParameters {
     help: "Frames per second of a bare stream; a container says itself when its frames are shown.")
   static let sound: Parameter<RemuxSettings.Sound> = Parameter(
     "audio", .choice, default: "copy", otherNames: ["an"],
-    help: "copy keeps the sound of the input, unless a part audio of the form takes its place; "
-      + "none leaves it out.")
+    help:
+      "copy keeps the sound of the input, unless a part audio of the form takes its place; what "
+      + "the format has no place for is refused. none leaves it out.")
 
   static let all: [any AnyParameter] =
     [format, frameRate, sound] + LengthPrefixParameters.all
@@ -44,7 +45,7 @@ extension MediaEndpoint {
     outputTypes: ["video/mp4"] + OutputFormat.contentTypes.filter { $0 != "video/mp4" },
     outputHeaders: [
       ("Nalu-Frames-Out", "Frames in the answer, always as many as in the input."),
-      ("Nalu-Note", "What was assumed, or had no room in the format."),
+      ("Nalu-Note", "What was assumed, had no room in the format, or was left out."),
     ],
     parameters: RemuxParameters.all,
     usesCodec: false,
@@ -54,6 +55,7 @@ extension MediaEndpoint {
     ],
     makeOperation: { (values, context) throws(Problem) in
       RemuxOperation(
-        try RemuxSettings(values), limits: context.limits, spoolDirectory: context.spoolDirectory)
+        try RemuxSettings(values), limits: context.limits,
+        spoolDirectory: context.spoolDirectory, file: context.file)
     })
 }

@@ -13,7 +13,7 @@ extension MediaEndpoint {
         "Pictures before the first IDR picture or recovery point; a trailer when streamed."
       ),
       ("Nalu-Decode-Errors", "Damaged or missing pictures; a trailer when streamed."),
-      ("Nalu-Note", "What was left out, such as audio that is not AAC."),
+      ("Nalu-Note", "What was left out, such as a second track."),
     ],
     parameters: TranscodeParameters.all,
     problems: [

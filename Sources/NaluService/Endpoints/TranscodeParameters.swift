@@ -18,7 +18,8 @@ enum TranscodeParameters {
   static let audio: Parameter<TranscodeSettings.Audio> = Parameter(
     "audio", .choice, default: "copy, where the format has room for it",
     otherNames: ["an", "acodec"],
-    help: "copy takes the AAC track of a container along, cut like the pictures.")
+    help: "copy takes the first track of sound along that the format has a place for, cut like the "
+      + "pictures; none leaves it out.")
 
   /// What describes raw video is not there; the input says it.
   static let all: [any AnyParameter] =

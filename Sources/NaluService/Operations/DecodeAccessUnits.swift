@@ -37,13 +37,18 @@ struct DecodeAccessUnits {
   /// All NAL units of frame `entry`, in Annex B form.
   func readWhole(_ entry: Int, _ spool: borrowing Spool) throws(Problem) -> [UInt8] {
     let frame = index.entries[entry]
-    guard Int(frame.size) <= largestSize else {
+    try check(Int(frame.size), at: frame.offset)
+    return try read(frame.offset, Int(frame.size), spool)
+  }
+
+  /// Refuses a frame of so many bytes that it cannot be one.
+  func check(_ size: Int, at offset: Int) throws(Problem) {
+    guard size <= largestSize else {
       throw Problem(
         .undecodable,
-        "The picture at byte \(frame.offset) takes \(frame.size) bytes, four times its raw size or more.",
-        members: [.init("offset", frame.offset)])
+        "The picture at byte \(offset) takes \(size) bytes, four times its raw size or more.",
+        members: [.init("offset", offset)])
     }
-    return try read(frame.offset, Int(frame.size), spool)
   }
 
   /// A parameter set of the index, without a start code.

@@ -50,6 +50,30 @@ extension DecodeIndex {
     hideFrames(byOrder)
     let shown = byOrder.filter { !entries[$0].flags.contains(.hidden) }
     timing = timing(of: shown.map { packets[$0] }, timeline)
+    if let end = end(byOrder.map { packets[$0] }, timeline), let last = timing?.starts.last,
+      end > last, end - last <= Self.longestStep
+    {
+      timing?.lastDuration = end - last
+    }
+  }
+
+  /// When the last frame that is shown ends, of a container whose durations are not those of what is
+  /// shown, but of decoding: frames are shown as long as they are decoded, all in all.
+  private func end(_ packets: [FramePacket], _ timeline: StreamTimeline) -> Int? {
+    guard let span = timeline.span, span < 1 << 52 else { return nil }
+    let origin = Self.bounded(timeline.origin)
+    let next = firstShown + frameCount
+    // What an edit list leaves out at the end begins where the last frame ends.
+    if next < packets.count { return packets[next].presentation.map { Self.bounded($0) - origin } }
+    return packets[firstShown...].lazy.compactMap(\.presentation).min().map {
+      Self.bounded($0) + span - origin
+    }
+  }
+
+  /// The presentation begins with the first frame: what began before it is not wanted.
+  mutating func beginWithFirstFrame() {
+    guard let starts = timing?.starts, let first = starts.first, first > 0 else { return }
+    timing?.starts = starts.map { $0 - first }
   }
 
   private struct FramePacket {

@@ -37,6 +37,12 @@ struct DecodeScan: Sendable {
     }
   }
 
+  /// Goes on with a NAL unit that was found otherwise, and the bytes of it that are worth reading.
+  mutating func take(_ unit: NALUnitExtent, _ bytes: Span<UInt8>) throws(Problem) {
+    hasBegun = true
+    try reader.take(unit, bytes)
+  }
+
   /// The first unit was found.
   private mutating func begin() {
     if hasBegun { return }

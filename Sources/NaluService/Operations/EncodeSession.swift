@@ -25,6 +25,10 @@ struct EncodeSession: ~Copyable, Sendable {
   private var forcedKeyframes: ArraySlice<Int>
   /// How long the frames in the encoder are shown, by their times.
   private var durations: [Int: Int] = [:]
+  /// When the last frame that came in ends, and the first one that came out is shown and decoded.
+  private var end = 0
+  private var first: (presentation: Int, decoding: Int)?
+  private var isEnding = false
   private(set) var framesIn = 0
   private(set) var framesOut = 0
   /// When the last access unit is decoded, in ticks; `nil` before the first.
@@ -80,6 +84,7 @@ struct EncodeSession: ~Copyable, Sendable {
     let isForced = forcedKeyframes.first == number
     if isForced { forcedKeyframes.removeFirst() }
     if let time, format.container != nil { durations[time] = duration }
+    end = (time ?? number) + duration
     do throws(CodecError) {
       try encoder?.send(frame, at: time, forceKeyframe: isForced)
     } catch {
@@ -91,6 +96,7 @@ struct EncodeSession: ~Copyable, Sendable {
 
   /// No frame follows.
   mutating func finish() throws(Problem) {
+    isEnding = true
     do throws(CodecError) {
       try encoder?.finish()
     } catch {
@@ -106,15 +112,30 @@ struct EncodeSession: ~Copyable, Sendable {
       let layout = opening.framing.layout(of: sample.span)
     else { return false }
     try openWriter(sample, layout)
-    try writer?.write(
-      sample, layout,
-      SampleTiming(
-        presentation: unit.presentation + presentation.offset,
-        decoding: unit.decoding + presentation.offset,
-        duration: durations.removeValue(forKey: unit.presentation) ?? 1,
-        isKeyframe: unit.isKeyframe))
+    let timing = timing(of: unit)
+    try writer?.write(sample, layout, timing)
     _ = try writer?.take(into: &bytes)
     return true
+  }
+
+  /// When an access unit is decoded and shown.
+  private mutating func timing(of unit: VideoEncoder.AccessUnit) -> SampleTiming {
+    var timing = SampleTiming(
+      presentation: unit.presentation, decoding: unit.decoding,
+      duration: durations.removeValue(forKey: unit.presentation) ?? 1,
+      isKeyframe: unit.isKeyframe)
+    let first = first ?? (unit.presentation, unit.decoding)
+    self.first = first
+    if isEnding, framesOut == framesIn {
+      // Where durations count from one decoding to the next, all take as long as what is shown; and
+      // none reaches beyond the end, when it is counted from when it is shown.
+      let lead = first.presentation - first.decoding
+      timing.decoding = max(unit.decoding, unit.presentation - lead)
+      timing.duration = max(1, end - lead - timing.decoding)
+    }
+    timing.presentation += presentation.offset
+    timing.decoding += presentation.offset
+    return timing
   }
 
   private mutating func openWriter(

@@ -17,6 +17,7 @@ package struct RemuxOperation: Operation, ~Copyable {
   private var sound = RemuxSound()
   private var source: RemuxSource?
   private var writer: MediaWriter?
+  private var writtenHeldBytes = 0
   private var counters = Counters()
 
   private enum Phase {
@@ -27,15 +28,21 @@ package struct RemuxOperation: Operation, ~Copyable {
   private static let stepSize = 1 << 20
   private static let stepSamples = 256
 
+  /// - Parameters:
+  ///   - settings: What was asked for.
+  ///   - limits: What is allowed.
+  ///   - spoolDirectory: Where the upload, and a result that must be complete, wait.
+  ///   - file: Has all that will be pushed, so that it need not be kept.
   package init(
-    _ settings: RemuxSettings, limits: Limits, spoolDirectory: SpoolDirectory
+    _ settings: RemuxSettings, limits: Limits, spoolDirectory: SpoolDirectory,
+    file: StoredFile? = nil
   ) {
     self.settings = settings
     self.limits = limits
     self.spoolDirectory = spoolDirectory
     intake = MediaIntake(
       limits: limits, spoolDirectory: spoolDirectory, lengthPrefix: settings.lengthPrefix,
-      isForDecoder: false)
+      isForDecoder: false, file: file, listsSamples: settings.format.hasConfiguration)
   }
 
   package var blockSize: Int { MediaIntake.blockSize }
@@ -43,7 +50,7 @@ package struct RemuxOperation: Operation, ~Copyable {
   /// Nothing is decoded or encoded.
   package var isExpensive: Bool { false }
 
-  package var heldBytes: Int { intake.heldBytes + sound.heldBytes }
+  package var heldBytes: Int { intake.heldBytes + sound.heldBytes + writtenHeldBytes }
 
   package mutating func push(_ block: Block) throws(Problem) {
     intake.push(block)
@@ -70,7 +77,7 @@ package struct RemuxOperation: Operation, ~Copyable {
     case .receiving:
       let step = try intake.step()
       guard step == .finished else { return step }
-      if let spool = soundUpload.take() { sound.part = SoundPart(spool) }
+      if let spool = soundUpload.take() { sound.take(spool) }
       phase = .checkingSound
     case .checkingSound:
       if try sound.check() { phase = .opening }
@@ -94,26 +101,45 @@ package struct RemuxOperation: Operation, ~Copyable {
   // MARK: The parts of the work
 
   private mutating func open(_ output: inout Output) throws(Problem) {
-    guard let index = intake.index else { return }
-    let source = try RemuxSource(index, intake.stream, settings)
+    guard var index = intake.index else { return }
+    if !hasSound { index.beginWithFirstFrame() }
+    let source = try RemuxSource(index, intake.stream, intake.samples, settings)
     try sound.open(intake, source, settings, limits)
     intake.dropUpload()
     do throws(Problem) {
       writer = try MediaWriter(
         settings.format, video: source.video, parameterSets: source.parameterSets,
-        audio: sound.tracks, spoolDirectory: spoolDirectory)
+        audio: sound.tracks, samples: intake.samples, spoolDirectory: spoolDirectory)
     } catch {
       throw sound.tracks.isEmpty ? error : error.naming(sound.names)
     }
     output.answer.contentType = settings.format.contentType
     output.answer.start = .whenReady
     output.answer.headers = [.init("Nalu-Frames-Out", "\(source.frameCount)")]
-    let notes = source.notes + sound.notes
+    var notes = source.notes + sound.notes
+    if let note = leftOut { notes.append(note) }
     if !notes.isEmpty {
       output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
     }
     counters.framesIn = source.frameCount
     self.source = source
+  }
+
+  /// There may be sound beside the video, whose times count.
+  private var hasSound: Bool {
+    if settings.sound == .none || settings.format.container == nil { return false }
+    return sound.hasPart || intake.tracks.contains(where: \.isAudio)
+  }
+
+  /// Tracks of the input that nobody asked to leave out.
+  private var leftOut: String? {
+    let tracks = intake.tracks
+    var known = sound.kept
+    // What is said of sound is said elsewhere.
+    if sound.hasPart || settings.sound == .none || settings.format.container == nil {
+      known += tracks.indices.filter { tracks[$0].isAudio }
+    }
+    return LeftOut.note(tracks, kept: known, video: intake.videoTrack)
   }
 
   private mutating func write(into output: inout Output) throws(Problem) {
@@ -135,10 +161,18 @@ package struct RemuxOperation: Operation, ~Copyable {
         break
       }
     }
+    writtenHeldBytes = writer?.heldBytes ?? 0
     if phase == .writing { _ = try writer?.take(into: &output.bytes) }
   }
 
   private mutating func writeFrame() throws(Problem) -> Int {
+    if let (sample, timing) = try source?.nextSample() {
+      guard try writer?.write(sample, timing) == true else {
+        throw Problem(.internal, "The input cannot be read any more.")
+      }
+      counters.framesOut += 1
+      return sample.size
+    }
     guard let frame = try source?.next(intake.stream) else { return 0 }
     try writer?.write(frame.bytes, AccessUnitLayout.annexB(frame.bytes.span), frame.timing)
     counters.framesOut += 1

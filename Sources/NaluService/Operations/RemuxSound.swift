@@ -4,7 +4,8 @@ internal import Container
 /// The sound that goes beside the video: a part of its own, that of the container, or none.
 struct RemuxSound: ~Copyable, Sendable {
   /// The part `audio`.
-  var part: SoundPart?
+  private var part: SoundPart?
+  private(set) var hasPart = false
   private var container: ContainerSound?
   private var pending: SoundFrame?
   /// What a muxer is told of it.
@@ -12,6 +13,14 @@ struct RemuxSound: ~Copyable, Sendable {
   /// What the tracks hold.
   private(set) var names: [String] = []
   private(set) var notes: [String] = []
+  /// Indices in the container.
+  private(set) var kept: [Int] = []
+
+  /// Takes the part `audio`.
+  mutating func take(_ spool: consuming Spool) {
+    part = SoundPart(spool)
+    hasPart = true
+  }
 
   /// Bytes of memory that the description of the container's tracks takes.
   private(set) var heldBytes = 0
@@ -50,13 +59,16 @@ struct RemuxSound: ~Copyable, Sendable {
     }
     if settings.format == .flv, indices.count > 1 {
       notes.append("flv has room for one of the \(indices.count) tracks of sound")
-      indices = [indices[0]]
+      indices = [indices.first { settings.format.carries(known[$0].kind) } ?? indices[0]]
     }
+    let misfits = indices.map { known[$0].kind }.filter { !settings.format.carries($0) }
+    guard misfits.isEmpty else { throw settings.format.cannotCarry(misfits) }
     let sound = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: indices,
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, format, tracks: indices,
       origin: origin)
     tracks = sound.muxerTracks
     names = indices.map { known[$0].kind.name }
+    kept = indices
     heldBytes = sound.heldBytes
     container = consume sound
   }

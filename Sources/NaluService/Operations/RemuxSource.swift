@@ -11,6 +11,7 @@ struct RemuxSource: Sendable {
 
   private let units: DecodeAccessUnits
   private let timeline: SampleTimeline
+  private let samples: SampleList?
   private var position = 0
   let video: MuxerTrack.Video
   let parameterSets: ParameterSetStore
@@ -22,10 +23,12 @@ struct RemuxSource: Sendable {
   /// - Parameters:
   ///   - index: What the scan found in `stream`.
   ///   - stream: Annex B.
+  ///   - samples: Where the frames are, if they are not in `stream`.
   ///   - settings: What was asked for.
   /// - Throws: What contradicts the settings.
   init(
-    _ index: DecodeIndex, _ stream: borrowing Spool, _ settings: RemuxSettings
+    _ index: DecodeIndex, _ stream: borrowing Spool, _ samples: SampleList?,
+    _ settings: RemuxSettings
   ) throws(Problem) {
     guard !index.entries.isEmpty, let sequence = index.sequence else {
       throw Problem(.undecodable, "The stream has no pictures.")
@@ -41,7 +44,11 @@ struct RemuxSource: Sendable {
       }
     var store = ParameterSetStore()
     let units = DecodeAccessUnits(index: index)
-    for set in index.parameterSets { store.add(try units.read(set, stream), keepsFirst: true) }
+    if let samples {
+      for set in samples.parameterSets { store.add(set, keepsFirst: true) }
+    } else {
+      for set in index.parameterSets { store.add(try units.read(set, stream), keepsFirst: true) }
+    }
     var video = MuxerTrack.Video(sequence, timeBase: timeline.timeBase)
     video.frameRate = timeline.frameRate
     video.displayMatrix = index.displayMatrix
@@ -49,6 +56,7 @@ struct RemuxSource: Sendable {
     self.video = video
     self.units = units
     self.timeline = timeline
+    self.samples = samples
     parameterSets = store
     origin = index.timeline.map { Double($0.origin) * $0.timeBase.doubleValue } ?? 0
     notes += Self.notes(index, timeline, settings)
@@ -92,5 +100,14 @@ struct RemuxSource: Sendable {
     return Frame(
       bytes: try units.readWhole(position, stream),
       timing: timeline.timing(of: position, isKeyframe: units.index.isKeyframe(position)))
+  }
+
+  /// The next frame where the upload has it; nil after the last, or when frames are in the stream.
+  mutating func nextSample() throws(Problem) -> (SampleList.Sample, SampleTiming)? {
+    guard let samples, position < frameCount else { return nil }
+    defer { position += 1 }
+    let sample = samples.samples[position]
+    try units.check(sample.size, at: samples.pieces(of: sample).first?.offset ?? 0)
+    return (sample, timeline.timing(of: position, isKeyframe: units.index.isKeyframe(position)))
   }
 }

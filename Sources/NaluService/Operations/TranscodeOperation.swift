@@ -93,7 +93,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
 
   /// The scan is over: decides what is encoded, and opens what decodes.
   private mutating func prepare(_ output: inout Output) throws(Problem) {
-    guard let index = intake.index else { return }
+    guard var index = intake.index else { return }
+    if !wantsSound || !intake.tracks.contains(where: \.isAudio) { index.beginWithFirstFrame() }
     let plan = try TranscodePlan(index, settings)
     threads = limits.threads(sharedBy: output.codecsInUse)
     var decode = settings.decode
@@ -119,16 +120,23 @@ package struct TranscodeOperation: Operation, ~Copyable {
     }
   }
 
+  private var wantsSound: Bool {
+    settings.audio != TranscodeSettings.Audio.none && settings.encode.format.container != nil
+  }
+
   private mutating func findSound(_ index: DecodeIndex, _ plan: TranscodePlan) throws(Problem) {
-    guard settings.audio != TranscodeSettings.Audio.none,
-      settings.encode.format.container != nil,
-      let upload = intake.upload, let format = intake.format
-    else { return }
+    guard wantsSound, let upload = intake.upload, let format = intake.format
+    else {
+      let tracks = intake.tracks
+      return noteLeftOut(kept: tracks.indices.filter { tracks[$0].isAudio })
+    }
     let tracks = intake.tracks
     let audio = tracks.indices.filter { tracks[$0].isAudio }
-    guard let aac = audio.first(where: { tracks[$0].kind == .aac }) else {
-      if let first = audio.first, case .other(let name) = tracks[first].kind {
-        notes.append("the sound, \(name), was left out")
+    let carried = audio.first { settings.encode.format.carries(tracks[$0].kind) }
+    noteLeftOut(kept: carried.map { [$0] } ?? [])
+    guard let carried else {
+      guard settings.audio != .copy || audio.isEmpty else {
+        throw settings.encode.format.cannotCarry(audio.map { tracks[$0].kind })
       }
       return
     }
@@ -136,8 +144,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
     let begin = (Double(index.timeline?.origin ?? 0) + Double(plan.origin)) * unit
     let origin = begin - plan.delay
     let found = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, tracks: [aac],
-      origin: origin)
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, format,
+      tracks: [carried], origin: origin)
     guard !found.muxerTracks.isEmpty else { return }
     soundBytes = found.heldBytes
     sound = consume found
@@ -146,6 +154,13 @@ package struct TranscodeOperation: Operation, ~Copyable {
       Double(plan.timing.starts[plan.numbers.lowerBound] - plan.origin) * unit + $0 + plan.delay
     }
     soundRange = first..<max(first, last ?? .infinity)
+  }
+
+  /// Says what of the container is not wanted, or has no place.
+  private mutating func noteLeftOut(kept: [Int]) {
+    if let note = LeftOut.note(intake.tracks, kept: kept, video: intake.videoTrack) {
+      notes.append(note)
+    }
   }
 
   // MARK: Frames

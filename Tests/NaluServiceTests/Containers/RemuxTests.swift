@@ -6,7 +6,7 @@ import Testing
 /// Runs the whole operation over `media`, and `sound` as the part audio.
 func remux(
   _ query: String, _ media: [UInt8], sound: [UInt8] = [], limits: Limits = .init(),
-  spoolDirectory: SpoolDirectory = .test
+  spoolDirectory: SpoolDirectory = .test, file: StoredFile? = nil
 ) throws(Problem) -> EncodeResult {
   let pairs = query.split(separator: "&").map { pair in
     let parts = pair.split(separator: "=", maxSplits: 1)
@@ -14,7 +14,7 @@ func remux(
   }
   let values = try ParameterValues(pairs, table: RemuxParameters.all)
   var operation = RemuxOperation(
-    try RemuxSettings(values), limits: limits, spoolDirectory: spoolDirectory)
+    try RemuxSettings(values), limits: limits, spoolDirectory: spoolDirectory, file: file)
   if !sound.isEmpty { try operation.pushSecond(Block(sound)) }
   var result = EncodeResult()
   var output = Output()

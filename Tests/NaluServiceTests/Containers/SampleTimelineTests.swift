@@ -60,9 +60,11 @@ import Testing
     let timeline = SampleTimeline(index([0, 3, 1, 2]), timing)
     let times = times(timeline, count: 4)
     #expect(times.map(\.presentation) == [0, 110, 40, 100])
-    #expect(times.map(\.duration) == [40, 25, 60, 10])
+    // The last one is over when all of them are, counted from when it is decoded.
+    #expect(times.map(\.duration) == [40, 25, 60, 25])
     // Decoded at 0, 40, 100, 110 less the 60 by which the third would be late.
     #expect(times.map(\.decoding) == [-60, -20, 40, 50])
+    #expect(times[3].decoding + times[3].duration - times[0].decoding == 135)
     #expect(timeline.frameRate == nil)
   }
 

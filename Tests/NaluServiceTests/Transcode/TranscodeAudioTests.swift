@@ -74,14 +74,14 @@ import Testing
     #expect(try digests(bare.bytes).count == 45)
   }
 
-  @Test func soundThatIsNoAACIsNamed() throws {
+  @Test func soundWithoutAPlaceIsNamed() throws {
     var tags = FLVTags(try ContainerFile.make(.flv, frames: 5))
     tags.addSound(count: 3)
     for index in tags.tags.indices where tags.tags[index].type == 8 {
-      tags.tags[index].data = [0x2F] + Array(repeating: 0x5A, count: 40)
+      tags.tags[index].data = [0x3F] + Array(repeating: 0x5A, count: 40)
     }
     let result = try transcode("preset=ultrafast&format=mp4", tags.bytes)
-    #expect(result.header("Nalu-Note")?.contains("mp3") == true)
+    #expect(result.header("Nalu-Note")?.contains("pcm_s16le") == true)
     #expect(try packets(of: result.bytes, .mov).count == 5)
   }
 
