@@ -54,6 +54,12 @@ static inline struct nalu_log_target **nalu_log_of_thread(void) {
   return &target;
 }
 
+// What interrupts the work of the calling thread.
+static inline void **nalu_interruption_of_thread(void) {
+  static _Thread_local void *interruption;
+  return &interruption;
+}
+
 static inline struct nalu_log_target *nalu_log_of_context(void *context) {
   const AVClass *kind = context ? *(const AVClass **)context : NULL;
   if (kind == NULL || strcmp(kind->class_name, "AVCodecContext") != 0) return NULL;

@@ -26,6 +26,10 @@ package struct Demuxer: ~Copyable {
     /// Bytes that may be read in all, for each byte of the source: what jumps to and fro is no
     /// media.
     package var maxReadFactor = 8
+    /// Bytes that a container may have beside its packets. libavformat keeps them.
+    package var maxHeaderBytes = 64 << 20
+    /// The movie is described in fragments, which are read one after the other.
+    package var isFragmented = false
 
     package init() {}
   }
@@ -33,12 +37,16 @@ package struct Demuxer: ~Copyable {
   private let reader: DemuxerReader
   private let context: Owned<AVFormatContext>
   private let format: Format
+  /// Bytes of memory that what stands before the first packet takes.
+  package let heldBytes: Int
   private var known: [Track]
   private var wanted: Set<Int>?
   /// Packets of each track so far.
   private var delivered: [Int: Int] = [:]
   /// Tracks that have less than the container says: a packet was cut, or samples are not there.
-  package private(set) var damagedTracks: Set<Int> = []
+  package var damagedTracks: Set<Int> { cutTracks.union(missingTracks) }
+  private var cutTracks: Set<Int> = []
+  private var missingTracks: Set<Int> = []
 
   /// Opens the container: reads what comes before the first packet.
   ///
@@ -59,20 +67,38 @@ package struct Demuxer: ~Copyable {
       throw CodecError(function: "avformat_alloc_context", code: -ENOMEM)
     }
     allocated.pointee.pb = reader.io
-    // Indexes are for seeking; without them fragments are read one after the other.
-    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO | AVFMT_FLAG_IGNIDX
+    allocated.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
+    // Without indexes fragments are read one after the other; but then a movie without fragments would
+    // end at the first sample of any track that lies behind the file's end.
+    if format != .mov || settings.isFragmented { allocated.pointee.flags |= AVFMT_FLAG_IGNIDX }
     // Codecs are not looked into, and no times are made up.
     allocated.pointee.flags |= AVFMT_FLAG_NOPARSE | AVFMT_FLAG_NOFILLIN
     allocated.pointee.max_streams = Int32(clamping: settings.maxTracks)
     allocated.pointee.io_open = refuseToOpen
     // Frees the context when it fails.
     var opened: UnsafeMutablePointer<AVFormatContext>? = allocated
-    try check(avformat_open_input(&opened, nil, input, nil), "avformat_open_input")
+    // Where boxes follow each other at the top, a buffer is read of each.
+    let most = (format == .mov ? 4 : 1) * settings.maxHeaderBytes + (8 << 20)
+    reader.allowance = most
+    let result = avformat_open_input(&opened, nil, input, nil)
+    guard result >= 0 else {
+      throw CodecError(
+        function: "avformat_open_input", code: reader.allowance > 0 ? result : CodecError.tooLarge)
+    }
     let context = try Owned(opened, "avformat_open_input") { context in
       avformat_close_input(context)
       reader.end()
     }
-    known = try Self.tracks(of: context.pointer, from: 0)
+    guard reader.allowance > 0 else {
+      throw CodecError(function: "avformat_open_input", code: CodecError.tooLarge)
+    }
+    let read = most - reader.allowance
+    reader.allowance = .max
+    // libavformat's own, and what it hands on.
+    let held = format == .mov || format == .matroska ? 2 * read : 0
+    let tracks = try Self.tracks(of: context.pointer, from: 0)
+    heldBytes = held
+    known = tracks
     self.context = context
     self.reader = reader
     self.format = format
@@ -97,6 +123,22 @@ package struct Demuxer: ~Copyable {
     applySelection()
   }
 
+  /// Reads no more than so many bytes from now on; what follows counts as unreadable.
+  package func limitReading(to bytes: Int) { reader.allowance = bytes }
+
+  /// The first track of H.264: of the first program that has one, where there are programs.
+  package var firstVideo: Int? {
+    let source = context.pointer.pointee
+    for number in 0..<Int(source.nb_programs) {
+      guard let program = source.programs[number] else { break }
+      for place in 0..<Int(program.pointee.nb_stream_indexes) {
+        let index = Int(program.pointee.stream_index[place])
+        if known.indices.contains(index), known[index].kind == .h264 { return index }
+      }
+    }
+    return known.firstIndex { $0.kind == .h264 }
+  }
+
   /// The next packet of any track in the order of the container; `nil` at its end.
   ///
   /// It is as the container has it: that of a transport stream may hold several frames, or a part of
@@ -115,7 +157,7 @@ package struct Demuxer: ~Copyable {
       try check(result, "av_read_frame")
       try noteTracks()
       if packet.av.pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
-        damagedTracks.insert(packet.track)
+        cutTracks.insert(packet.track)
       }
       delivered[packet.track, default: 0] += 1
       if wanted?.contains(packet.track) ?? true { return packet }
@@ -128,7 +170,11 @@ package struct Demuxer: ~Copyable {
     guard format == .mov else { return }
     for index in known.indices where wanted?.contains(index) ?? true {
       let count = avformat_index_get_entries_count(context.pointer.pointee.streams[index])
-      if delivered[index, default: 0] < count { damagedTracks.insert(index) }
+      if delivered[index, default: 0] < count {
+        missingTracks.insert(index)
+      } else {
+        missingTracks.remove(index)
+      }
     }
   }
 

@@ -9,6 +9,9 @@ final class DemuxerReader {
   /// Bytes that may still be read.
   private var budget: Int
 
+  /// Bytes that may be read until this is set anew.
+  var allowance = Int.max
+
   private static let bufferSize = 64 << 10
 
   init(_ source: any DemuxerSource, maxReadFactor: Int) throws(CodecError) {
@@ -43,13 +46,16 @@ final class DemuxerReader {
 
   fileprivate func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int32 {
     guard position < count else { return nalu_error_end_of_stream }
-    guard budget > 0 else { return -EIO }
-    var output = OutputSpan(buffer: buffer, initializedCount: 0)
+    guard budget > 0, allowance > 0, !Interruption.isDue else { return -EIO }
+    // libavformat may want all of a large structure at once.
+    let room = UnsafeMutableBufferPointer(rebasing: buffer[..<min(buffer.count, allowance)])
+    var output = OutputSpan(buffer: room, initializedCount: 0)
     let isRead = source.read(at: position, into: &output)
-    let taken = output.finalize(for: buffer)
+    let taken = output.finalize(for: room)
     guard isRead, taken > 0 else { return -EIO }
     position += taken
     budget -= taken
+    allowance -= taken
     return Int32(taken)
   }
 

@@ -11,6 +11,9 @@ package struct CodecError: Error, Equatable, Sendable {
     self.function = function
     self.code = code
   }
+
+  /// Of a container that has more beside its packets than may be read.
+  package static let tooLarge = -EFBIG
 }
 
 /// Throws when `result` is an AVERROR, else returns it.

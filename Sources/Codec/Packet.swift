@@ -9,61 +9,20 @@ package struct Packet: ~Copyable {
     av = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
   }
 
-  /// A packet of its own memory.
-  ///
-  /// - Parameters:
-  ///   - bytes: Its content; they are copied.
-  ///   - track: Index of the track that it belongs to.
-  /// - Throws: `CodecError` when there is no memory.
-  package init(copying bytes: Span<UInt8>, track: Int = 0) throws(CodecError) {
-    let av = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
-    guard let size = Int32(exactly: bytes.count) else {
-      throw CodecError(function: "av_new_packet", code: -EINVAL)
-    }
-    try check(av_new_packet(av.pointer, size), "av_new_packet")
-    bytes.withUnsafeBytes { source in
-      UnsafeMutableRawBufferPointer(start: av.pointer.pointee.data, count: source.count)
-        .copyMemory(from: source)
-    }
-    av.pointer.pointee.stream_index = Int32(track)
-    self.av = av
-  }
-
   /// Index of the track that it belongs to.
-  package var track: Int {
-    get { Int(av.pointer.pointee.stream_index) }
-    set { av.pointer.pointee.stream_index = Int32(clamping: newValue) }
-  }
+  package var track: Int { Int(av.pointer.pointee.stream_index) }
 
   /// When it is shown, in units of the track's time base; `nil` where that is not said.
-  package var presentationTime: Int? {
-    get { Self.time(av.pointer.pointee.pts) }
-    set { av.pointer.pointee.pts = newValue.map(Int64.init) ?? nalu_no_pts }
-  }
+  package var presentationTime: Int? { Self.time(av.pointer.pointee.pts) }
 
   /// When it is decoded, in units of the track's time base; `nil` where that is not said.
-  package var decodingTime: Int? {
-    get { Self.time(av.pointer.pointee.dts) }
-    set { av.pointer.pointee.dts = newValue.map(Int64.init) ?? nalu_no_pts }
-  }
+  package var decodingTime: Int? { Self.time(av.pointer.pointee.dts) }
 
   /// How long it is shown, in units of the track's time base; 0 where that is not said.
-  package var duration: Int {
-    get { Int(av.pointer.pointee.duration) }
-    set { av.pointer.pointee.duration = Int64(newValue) }
-  }
-
-  /// Decoding may begin here.
-  package var isKeyframe: Bool {
-    get { av.pointer.pointee.flags & AV_PKT_FLAG_KEY != 0 }
-    set { set(AV_PKT_FLAG_KEY, newValue) }
-  }
+  package var duration: Int { Int(av.pointer.pointee.duration) }
 
   /// It is needed for what follows, and not shown itself: an edit list begins behind it.
-  package var isHidden: Bool {
-    get { av.pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
-    set { set(AV_PKT_FLAG_DISCARD, newValue) }
-  }
+  package var isHidden: Bool { av.pointer.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
 
   /// The first byte of it in the container, where that is known.
   package var offset: Int? {
@@ -83,21 +42,13 @@ package struct Packet: ~Copyable {
     }
   }
 
-  /// A new `extradata` from here on, which FLV and MP4 allow.
+  /// A new `extradata` from here on, which FLV and MP4 allow; `nil` too for one of an absurd size.
   package var newExtradata: [UInt8]? {
     var size = 0
-    guard let data = av_packet_get_side_data(av.pointer, AV_PKT_DATA_NEW_EXTRADATA, &size) else {
-      return nil
-    }
+    guard let data = av_packet_get_side_data(av.pointer, AV_PKT_DATA_NEW_EXTRADATA, &size),
+      size <= Track.maxExtradata
+    else { return nil }
     return Array(UnsafeBufferPointer(start: data, count: size))
-  }
-
-  private func set(_ flag: Int32, _ isSet: Bool) {
-    if isSet {
-      av.pointer.pointee.flags |= flag
-    } else {
-      av.pointer.pointee.flags &= ~flag
-    }
   }
 
   private static func time(_ value: Int64) -> Int? { value == nalu_no_pts ? nil : Int(value) }

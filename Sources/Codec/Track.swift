@@ -1,6 +1,6 @@
 internal import CFFmpeg
 
-/// What a container says of one of its tracks, or is to say of it. It does not change.
+/// What a container says of one of its tracks. It does not change.
 package final class Track: Sendable {
   package enum Kind: Equatable, Sendable {
     case h264
@@ -28,8 +28,6 @@ package final class Track: Sendable {
   /// Audio: samples per second; 0 where that is not said.
   package let sampleRate: Int
   package let channels: Int
-  /// When the first packet is shown, in units of the time base; `nil` where that is not said.
-  package let startTime: Int?
   /// In units of the time base; `nil` where that is not said.
   package let duration: Int?
   /// Of the whole container, in its own words: the track id of MP4, the PID of a transport stream.
@@ -45,9 +43,13 @@ package final class Track: Sendable {
   package var isVideo: Bool { parameters.pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
   package var isAudio: Bool { parameters.pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
 
+  /// More than any codec of video or sound needs.
+  static let maxExtradata = 1 << 20
+
   /// A track of a container that is read.
   init(_ stream: UnsafeMutablePointer<AVStream>) throws(CodecError) {
-    let parameters = try CodecParameters(copying: stream.pointee.codecpar)
+    let parameters = try CodecParameters(
+      copying: stream.pointee.codecpar, maxExtradata: Self.maxExtradata)
     let source = parameters.pointer.pointee
     self.parameters = parameters
     kind =
@@ -69,78 +71,8 @@ package final class Track: Sendable {
     frameRate = Self.positive(stream.pointee.avg_frame_rate)
     sampleRate = Int(source.sample_rate)
     channels = Int(source.ch_layout.nb_channels)
-    startTime = stream.pointee.start_time == nalu_no_pts ? nil : Int(stream.pointee.start_time)
     duration = stream.pointee.duration == nalu_no_pts ? nil : Int(stream.pointee.duration)
     id = Int(stream.pointee.id)
-  }
-
-  /// A track of H.264 that is to be written.
-  ///
-  /// - Parameters:
-  ///   - extradata: An AVCDecoderConfigurationRecord, or parameter sets in Annex B form.
-  ///   - width: Luma samples.
-  ///   - height: Luma samples.
-  ///   - timeBase: Seconds per unit of its times.
-  ///   - sampleAspectRatio: Of the samples; `nil` when it is not known.
-  ///   - frameRate: Frames per second; `nil` when it varies.
-  ///   - displayMatrix: Nine numbers, see the property.
-  /// - Throws: `CodecError` when there is no memory.
-  package init(
-    h264 extradata: [UInt8], width: Int, height: Int, timeBase: Rational,
-    sampleAspectRatio: Rational? = nil, frameRate: Rational? = nil, displayMatrix: [Int32]? = nil
-  ) throws(CodecError) {
-    let parameters = try CodecParameters()
-    try parameters.set(extradata: extradata)
-    parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_VIDEO
-    parameters.pointer.pointee.codec_id = AV_CODEC_ID_H264
-    parameters.pointer.pointee.width = Int32(clamping: width)
-    parameters.pointer.pointee.height = Int32(clamping: height)
-    if let ratio = sampleAspectRatio {
-      parameters.pointer.pointee.sample_aspect_ratio = ratio.libav
-    }
-    self.parameters = parameters
-    kind = .h264
-    self.timeBase = timeBase
-    self.extradata = extradata
-    self.width = width
-    self.height = height
-    self.sampleAspectRatio = sampleAspectRatio
-    self.displayMatrix = displayMatrix?.count == 9 ? displayMatrix : nil
-    self.frameRate = frameRate
-    (sampleRate, channels) = (0, 0)
-    (startTime, duration) = (nil, nil)
-    id = 0
-  }
-
-  /// A track of AAC that is to be written.
-  ///
-  /// - Parameters:
-  ///   - audioSpecificConfig: ISO/IEC 14496-3 §1.6.2.1.
-  ///   - sampleRate: Samples per second.
-  ///   - channels: How many.
-  ///   - timeBase: Seconds per unit of its times.
-  /// - Throws: `CodecError` when there is no memory.
-  package init(
-    aac audioSpecificConfig: [UInt8], sampleRate: Int, channels: Int, timeBase: Rational
-  ) throws(CodecError) {
-    let parameters = try CodecParameters()
-    try parameters.set(extradata: audioSpecificConfig)
-    parameters.pointer.pointee.codec_type = AVMEDIA_TYPE_AUDIO
-    parameters.pointer.pointee.codec_id = AV_CODEC_ID_AAC
-    parameters.pointer.pointee.sample_rate = Int32(clamping: sampleRate)
-    parameters.pointer.pointee.ch_layout.order = AV_CHANNEL_ORDER_UNSPEC
-    parameters.pointer.pointee.ch_layout.nb_channels = Int32(clamping: channels)
-    parameters.pointer.pointee.frame_size = 1024
-    self.parameters = parameters
-    kind = .aac
-    self.timeBase = timeBase
-    extradata = audioSpecificConfig
-    (width, height) = (0, 0)
-    (sampleAspectRatio, displayMatrix, frameRate) = (nil, nil, nil)
-    self.sampleRate = sampleRate
-    self.channels = channels
-    (startTime, duration) = (nil, nil)
-    id = 0
   }
 
   private static func positive(_ ratio: AVRational) -> Rational? {
@@ -169,9 +101,20 @@ final class CodecParameters {
     self.pointer = pointer
   }
 
-  convenience init(copying source: UnsafePointer<AVCodecParameters>) throws(CodecError) {
+  /// Copies what is known of a track; `extradata` of video and sound only, and where it is not
+  /// larger than that: attachments have whole files in it.
+  convenience init(
+    copying source: UnsafePointer<AVCodecParameters>, maxExtradata: Int
+  ) throws(CodecError) {
     try self.init()
-    try check(avcodec_parameters_copy(pointer, source), "avcodec_parameters_copy")
+    var copied = source.pointee
+    let isWanted =
+      copied.codec_type == AVMEDIA_TYPE_VIDEO || copied.codec_type == AVMEDIA_TYPE_AUDIO
+    if !isWanted || Int(copied.extradata_size) > maxExtradata {
+      copied.extradata = nil
+      copied.extradata_size = 0
+    }
+    try check(avcodec_parameters_copy(pointer, &copied), "avcodec_parameters_copy")
   }
 
   deinit {
@@ -184,17 +127,6 @@ final class CodecParameters {
       UnsafeBufferPointer(
         start: pointer.pointee.extradata,
         count: pointer.pointee.extradata == nil ? 0 : Int(pointer.pointee.extradata_size)))
-  }
-
-  func set(extradata: [UInt8]) throws(CodecError) {
-    let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
-    guard let memory = av_malloc(extradata.count + padding) else {
-      throw CodecError(function: "av_malloc", code: -ENOMEM)
-    }
-    let bytes = UnsafeMutableRawBufferPointer(start: memory, count: extradata.count + padding)
-    bytes.copyBytes(from: extradata + [UInt8](repeating: 0, count: padding))
-    pointer.pointee.extradata = memory.assumingMemoryBound(to: UInt8.self)
-    pointer.pointee.extradata_size = Int32(extradata.count)
   }
 }
 

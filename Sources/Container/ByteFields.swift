@@ -89,6 +89,14 @@ func containerText(_ bytes: some Collection<UInt8>) -> String {
   String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
 }
 
+/// Such text, cut behind its last whole character that ends within so many bytes.
+func containerText(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> String {
+  guard bytes.count > limit else { return containerText(bytes) }
+  var end = bytes.startIndex + limit
+  while end > bytes.startIndex, bytes[end] & 0xC0 == 0x80 { end -= 1 }
+  return containerText(bytes[..<end])
+}
+
 extension Int {
   /// The sum, or the largest or smallest number when it does not fit.
   func addingClamped(_ other: Int) -> Int {

@@ -65,8 +65,8 @@ package struct ContainerReader: Sendable {
     try matroska?.finish(into: &sink)
   }
 
-  /// Bytes of memory that sample tables take.
-  package var heldBytes: Int { mp4?.heldBytes ?? 0 }
+  /// Bytes of memory that sample tables, and metadata that is kept, take.
+  package var heldBytes: Int { (mp4?.heldBytes ?? 0) + (flv?.heldBytes ?? 0) }
 
   /// There is a track to report.
   package var hasH264: Bool { tracks.contains(where: \.isReported) }

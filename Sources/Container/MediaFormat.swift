@@ -1,5 +1,8 @@
 /// What an upload is, told by its content.
 package enum MediaFormat: String, CaseIterable, Sendable {
+  /// So many bytes of an upload decide what it is, however it is cut into blocks.
+  package static let headBytes = 64 << 10
+
   /// NAL units with start codes in front (H.264 Annex B).
   case annexB = "annexb"
   /// NAL units with their length in front, and nothing else (ISO/IEC 14496-15 §5.3.2).

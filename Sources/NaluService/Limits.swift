@@ -40,6 +40,10 @@ package struct Limits: Equatable, Sendable {
   /// Bytes of an upload or early result that are kept in memory before a file is used.
   package static let spoolMemory = 4 * mebi
 
+  /// Bytes that a container may have beside its samples where libavformat reads it, which keeps them
+  /// more than once: 64 MiB of the default.
+  package var maxMetadata: Int { min(Self.gibi, max(16 * Self.mebi, maxMemory / 16)) }
+
   package init() {}
 
   /// Threads of a codec that is opened while so many jobs hold one, unless a client asks for more.

@@ -4,6 +4,8 @@ package import H264
 /// the code points of four characters of Enhanced RTMP.
 package struct FLVReader: Sendable {
   package private(set) var file = FLVFile()
+  /// Bytes of memory that the metadata take.
+  package private(set) var heldBytes = 0
   private let limits: ContainerLimits
   private var state = State.fileHeader
   private var position = 0
@@ -277,7 +279,11 @@ package struct FLVReader: Sendable {
       var reader = ScriptReader(bytes)
       let name = reader.next()
       let value = reader.isAtEnd ? nil : reader.next()
-      if name == .text("onMetaData"), let value, file.metadata == nil { file.metadata = value }
+      if name == .text("onMetaData"), let value, file.metadata == nil {
+        file.metadata = value
+        // A value of two bytes takes about so many times as much.
+        heldBytes = 16 * bytes.count
+      }
       if reader.isDamaged {
         sink.note(
           ContainerFinding(.warning, .damaged, "The script data cannot be read whole.", at: offset))

@@ -1,7 +1,7 @@
 /// An FLV tag as it is listed.
 package struct TagEntry: Equatable, Sendable {
   package enum Kind: String, Sendable {
-    case audio, video, script, other
+    case audio, video, script
   }
 
   package enum PacketType: String, Sendable {

@@ -324,6 +324,7 @@ extension MP4Reader {
       samples: track.track.sampleCount ?? 0,
       time: track.table.sampleCount > 0 ? track.table.duration : track.track.duration ?? 0)
     track.table = SampleTable()
+    if !track.track.isReported { track.track.configuration = nil }
     file.tracks.append(track.track)
   }
 

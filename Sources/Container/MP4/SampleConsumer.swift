@@ -12,6 +12,14 @@ struct SampleConsumer: Sendable {
   /// Bytes of all samples read out of order: more than the file has are overlapping ones.
   private var randomBytes = 0
   private var lastWindowEnd = 0
+  /// Bytes that were asked for out of order, whatever they held.
+  private var rereadBytes = 0
+  /// Samples of no bytes so far.
+  private var emptySamples = 0
+
+  private static let maxEmptySamples = 1 << 18
+  private static let maxRereadFactor = 8
+  private static let maxPassedSamples = 1 << 24
 
   init(search: StartCodeScanner.Search?) {
     units = LengthPrefixedUnits(lengthSize: 4, search: search)
@@ -54,7 +62,7 @@ struct SampleConsumer: Sendable {
         continue
       }
       if place >= end, current.size > 0 { return }
-      if read == 0 { begin(current, &sink) }
+      if read == 0, !begin(current, &queue, &sink) { return }
       let count = min(current.size - read, end - place)
       if count > 0 {
         let piece = chunk.extracting(place - base..<place - base + count)
@@ -74,7 +82,9 @@ struct SampleConsumer: Sendable {
       sample = queue.next()
       read = 0
     }
-    guard let current = sample, randomBytes <= size else { return nil }
+    guard let current = sample, randomBytes <= size,
+      rereadBytes <= size.multipliedClamped(Self.maxRereadFactor).addingClamped(1 << 20)
+    else { return nil }
     let first = current.offset.addingClamped(read)
     guard first < size else { return nil }
     // Next to the last one there will be more of them.
@@ -82,6 +92,7 @@ struct SampleConsumer: Sendable {
     let least = isNear ? 256 << 10 : 4 << 10
     let end = min(size, first.addingClamped(max(least, min(current.size - read, 256 << 10))))
     lastWindowEnd = end
+    rereadBytes += end - first
     randomBytes += current.size == 0 ? 0 : min(end - first, current.size - read)
     return first..<end
   }
@@ -108,7 +119,22 @@ struct SampleConsumer: Sendable {
     return sample
   }
 
-  private mutating func begin<Sink: ContainerSink>(_ current: MediaSample, _ sink: inout Sink) {
+  /// False when the samples are given up, because too many have no bytes.
+  private mutating func begin<Sink: ContainerSink>(
+    _ current: MediaSample, _ queue: inout SampleQueue, _ sink: inout Sink
+  ) -> Bool {
+    if current.size == 0 { emptySamples += 1 }
+    guard emptySamples <= Self.maxEmptySamples else {
+      sink.note(
+        ContainerFinding(
+          .warning, .limit,
+          "More than \(Self.maxEmptySamples) samples have no bytes. Sample \(current.index) and those"
+            + " after it are not read.", at: current.offset))
+      sample = nil
+      queue = SampleQueue()
+      emptySamples = 0
+      return false
+    }
     var begun = Sample(
       index: current.index, offset: current.offset, streamOffset: units.streamOffset)
     begun.dts = current.dts?.addingClamped(shift)
@@ -117,15 +143,21 @@ struct SampleConsumer: Sendable {
     begun.isSync = current.isSync
     sink.take(begun)
     units.begin(size: current.size)
+    return true
   }
 
   /// Passes over the samples that lie in `range` of the file, up to one that does not.
   mutating func dropPresent<Sink: ContainerSink>(
     _ queue: inout SampleQueue, in range: Range<Int>, into sink: inout Sink
   ) throws(Sink.Failure) {
+    var passed = 0
     while let current = try next(&queue, &sink), current.offset >= range.lowerBound,
       current.offset.addingClamped(current.size) <= range.upperBound
-    { sample = nil }
+    {
+      sample = nil
+      passed += 1
+      if passed > Self.maxPassedSamples { queue = SampleQueue() }
+    }
   }
 
   /// No more of the file comes, which has `fileSize` bytes.
@@ -139,7 +171,7 @@ struct SampleConsumer: Sendable {
       ? "does not lie within the file: it and those after it are not read whole"
       : randomBytes > fileSize
         ? "overlaps with others: they have more bytes than the file, and the rest is not read"
-        : "does not lie in the media: it and those after it are not read"
+        : "does not lie in the media, or too far from the others: it and those after it are not read"
     sink.note(
       ContainerFinding(
         .error, .sampleOutsideFile, "Sample \(missing.index) \(reason).", at: missing.offset))

@@ -51,12 +51,13 @@ struct SampleDescription: Sendable {
   }
 
   private mutating func readVideo(_ fields: inout ByteFields, at start: Int, depth: Int) {
+    let entry = start + fields.position - 16
     fields.skip(16)
     let isFirst = configurations.count == 1
     let size = (fields.number(2), fields.number(2))
     fields.skip(50)
     guard !fields.isShort else {
-      defects.append((start, "A video sample description is cut off."))
+      defects.append((entry, "A video sample description is cut off."))
       return
     }
     if isFirst { (width, height) = size }

@@ -23,7 +23,7 @@ package struct ProgramStream: Equatable, Sendable {
 /// A program as its map says (ISO/IEC 13818-1 §2.4.4.8).
 package struct Program: Equatable, Sendable {
   package let number: Int
-  package let mapPID: Int
+  package fileprivate(set) var mapPID: Int
   package var version: Int?
   package var clockPID: Int?
   package var streams: [ProgramStream] = []
@@ -135,12 +135,19 @@ struct ProgramTables: Sendable {
   private mutating func readAssociation(_ section: [UInt8]) {
     hasAssociation = true
     var fields = ByteFields(section, in: 8..<section.count - 4)
-    while fields.left >= 4, programs.count < maxStreams {
+    while fields.left >= 4 {
       let number = fields.number(2)
       let pid = fields.number(2) & 0x1FFF
       // Program 0 is the network information.
-      guard number != 0, !programs.contains(where: { $0.number == number }) else { continue }
-      programs.append(Program(number: number, mapPID: pid))
+      guard number != 0 else { continue }
+      if let known = programs.firstIndex(where: { $0.number == number }) {
+        // What the map said holds until the new one comes.
+        guard programs[known].mapPID != pid else { continue }
+        programs[known].mapPID = pid
+        programs[known].version = nil
+      } else if programs.count < maxStreams {
+        programs.append(Program(number: number, mapPID: pid))
+      }
     }
   }
 

@@ -95,7 +95,9 @@ package struct TransportReader: Sendable {
     var tables = tables
     forEachWaitingPacket(packing) { packet, _ in
       let pid = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
-      guard tables.isTable(pid), let first = Self.payloadStart(packet) else { return }
+      guard Self.firstH264(tables) == nil, tables.isTable(pid),
+        let first = Self.payloadStart(packet)
+      else { return }
       _ = tables.add(
         packet.extracting(first..<Self.packetBytes), pid: pid,
         startsUnit: packet[1] & 0x40 != 0)
@@ -284,7 +286,7 @@ package struct TransportReader: Sendable {
       for defect in tables.add(content, pid: pid, startsUnit: startsUnit) {
         sink.note(ContainerFinding(.warning, .damaged, defect, at: offset))
       }
-      if reportedPID == nil { reportedPID = Self.firstH264(tables) }
+      try follow(at: offset, &sink)
     } else if pid == reportedPID {
       if startsUnit { counts.units += 1 }
       // Where the upload is cut must make no difference to the order of what is told.
@@ -293,6 +295,29 @@ package struct TransportReader: Sendable {
     } else if startsUnit, content.count >= 4, content[0] == 0, content[1] == 0, content[2] == 1 {
       counts.units += 1
     }
+  }
+
+  /// Goes on with another PID where a new map does not have the one so far any more.
+  private mutating func follow<Sink: ContainerSink>(
+    at offset: Int, _ sink: inout Sink
+  ) throws(Sink.Failure) {
+    guard let next = Self.firstH264(tables), next != reportedPID else { return }
+    guard let last = reportedPID, !isGuessed else {
+      if reportedPID == nil { reportedPID = next }
+      return
+    }
+    let isThere = tables.programs.contains { program in
+      program.streams.contains { $0.pid == last && $0.type == 0x1B }
+    }
+    guard !isThere else { return }
+    try units.scan(into: &sink)
+    hasPES = false
+    payloadLeft = nil
+    reportedPID = next
+    sink.note(
+      ContainerFinding(
+        .warning, .configurationChanged,
+        "The program map has H.264 in PID \(next), and in PID \(last) no more.", at: offset))
   }
 
   private func readClock<Sink: ContainerSink>(

@@ -2,6 +2,7 @@
 enum ElementID {
   static let ebml: UInt32 = 0x1A45_DFA3
   static let docType: UInt32 = 0x4282
+  static let void: UInt32 = 0xEC
   static let segment: UInt32 = 0x1853_8067
   static let info: UInt32 = 0x1549_A966
   static let timestampScale: UInt32 = 0x2A_D7B1
@@ -66,6 +67,8 @@ struct ElementFields: Sendable {
     let range: Range<Int>
     private let bytes: [UInt8]
 
+    private static let maxTextBytes = 4096
+
     fileprivate init(id: UInt32, range: Range<Int>, bytes: [UInt8]) {
       self.id = id
       self.range = range
@@ -73,7 +76,7 @@ struct ElementFields: Sendable {
     }
 
     var content: [UInt8] { Array(bytes[range]) }
-    var text: String { containerText(bytes[range]) }
+    var text: String { containerText(bytes[range], atMost: Element.maxTextBytes) }
     var elements: ElementFields { ElementFields(bytes, in: range) }
 
     /// Up to 8 bytes.

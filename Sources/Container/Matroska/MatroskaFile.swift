@@ -145,6 +145,8 @@ package struct MatroskaFile: Equatable, Sendable {
     }
   }
 
+  private static let maxHeader = 256
+
   private static func packing(_ encodings: ElementFields) -> Packing {
     var packing = Packing()
     var encodings = encodings
@@ -160,7 +162,11 @@ package struct MatroskaFile: Equatable, Sendable {
           if setting.id == ElementID.contentCompAlgo { algorithm = setting.unsigned }
           if setting.id == ElementID.contentCompSettings { packing.header = setting.content }
         }
-        if algorithm != 3 { packing.isOpaque = true }
+        // Each frame would get so many bytes.
+        if algorithm != 3 || packing.header.count > maxHeader {
+          packing.isOpaque = true
+          packing.header = []
+        }
       }
     }
     return packing

@@ -24,8 +24,6 @@ package struct MatroskaReader: Sendable {
   private var groupDuration: Int?
   private var groupHasFrame = false
 
-  private static let maxTextBytes = 4096
-
   /// `search`: finds start codes, in tracks that have them.
   package init(
     _ limits: ContainerLimits = ContainerLimits(),

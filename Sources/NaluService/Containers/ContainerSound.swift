@@ -15,8 +15,12 @@ struct ContainerSound: ~Copyable, Sendable {
   /// There is less sound than the container says, or some of it cannot be read; as far as it was read.
   private(set) var isDamaged = false
 
-  /// Packets in which the first frame of every track must be.
+  /// Packets of sound, and bytes of the container, in which the first frame of every track must be.
   private static let searchedPackets = 20_000
+  private static let searchedBytes = 128 << 20
+
+  /// Bytes of memory that the description of the tracks takes.
+  var heldBytes: Int { demuxer.heldBytes }
 
   /// - Parameters:
   ///   - open: Opens the container anew.
@@ -90,6 +94,8 @@ struct ContainerSound: ~Copyable, Sendable {
     _ opened: consuming Demuxer, _ indices: [Int], isTransportStream: Bool
   ) throws(Problem) -> [Int: Found] {
     var demuxer = opened
+    demuxer.select(Set(indices))
+    demuxer.limitReading(to: searchedBytes)
     var found: [Int: Found] = [:]
     var packets = 0
     while packets < searchedPackets, indices.contains(where: { found[$0] == nil }) {

@@ -3,7 +3,7 @@ internal import Container
 /// What an upload is, by its first bytes and by what its sender says.
 struct InputForm: Sendable {
   /// So many bytes decide, however the upload is cut into blocks.
-  static let headBytes = 4096
+  static let headBytes = MediaFormat.headBytes
 
   let format: MediaFormat
   /// Bytes of the length fields, where NAL units are length-prefixed and nothing else.

@@ -7,6 +7,10 @@ internal import Platform
 /// of media data.
 struct MP4Guard {
   private let maxSamples: Int
+  private let maxMetadata: Int
+  /// Bytes outside media data so far, and whether what is looked at is a fragment's.
+  private var metadata = 0
+  private var isInFragment = false
   /// What is looked at next, and where the box that it is in ends.
   private var position = 0
   private var boxEnd = 0
@@ -52,6 +56,7 @@ struct MP4Guard {
 
   init(_ limits: Limits) {
     maxSamples = 3 * min(limits.maxFrames, 1 << 24)
+    maxMetadata = limits.maxMetadata
   }
 
   /// Reads the next piece of the boxes, or passes over media data.
@@ -80,7 +85,15 @@ struct MP4Guard {
     if size < 8 || size > left { size = left }
     boxEnd = position + size
     if head.number(4) == Name.mdat { position = boxEnd }
+    isInFragment = head.number(4) == Name.moof
+    // What fragments say of samples is counted as samples.
+    if !isInFragment, !Name.unread.contains(head.number(4)) { try count(size) }
     return true
+  }
+
+  private mutating func count(_ size: Int) throws(Problem) {
+    metadata += size
+    guard metadata <= maxMetadata else { throw .tooMuchMetadata(maxMetadata) }
   }
 
   /// The upload with its edit lists as libavformat understands them, when all was read. Those of a
@@ -110,6 +123,10 @@ struct MP4Guard {
         lacksTrackID = true
       }
       try look(at: name, piece, index - 3)
+      if isInFragment, Name.kept.contains(name) {
+        let size = upload.bytes(at: max(0, position + index - 7), count: 4).number(0)
+        try count(min(size, boxEnd - position))
+      }
     }
     position = min(boxEnd, position + Self.pieceSize)
   }
@@ -215,6 +232,11 @@ struct MP4Guard {
     static let mvex = 0x6D76_6578
     static let cmov = 0x636D_6F76
     static let mdat = 0x6D64_6174
+    static let moof = 0x6D6F_6F66
+    /// mdat, free, skip, wide.
+    static let unread: Set<Int> = [mdat, 0x6672_6565, 0x736B_6970, 0x7769_6465]
+    /// pssh, udta, meta, uuid: what is kept of fragments.
+    static let kept: Set<Int> = [0x7073_7368, 0x7564_7461, 0x6D65_7461, 0x7575_6964]
   }
 }
 

@@ -21,7 +21,10 @@ struct MediaIntake: ~Copyable, Sendable {
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
   private var tables: MP4Guard
+  private var meter: ContainerMeter?
   private var extraction: TrackExtraction?
+  /// What it holds in memory of the container.
+  private var extractionBytes = 0
   private var scan: DecodeScan
   private let isForDecoder: Bool
   private let file: StoredFile?
@@ -77,7 +80,8 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Bytes of memory that the lists of frames, packets and samples take.
   var heldBytes: Int {
     scan.heldBytes + (samples?.heldBytes ?? 0) + packets * MemoryLayout<StreamTimeline.Mark>.stride
-      + (phase == .extracting ? tables.heldBytes : 0) + (watch?.heldBytes ?? 0)
+      + (phase == .extracting ? tables.heldBytes + extractionBytes : 0)
+      + (watch?.heldBytes ?? 0)
   }
 
   mutating func push(_ block: Block) {
@@ -141,6 +145,7 @@ struct MediaIntake: ~Copyable, Sendable {
     let form = try InputForm(of: bytes, lengthPrefix)
     format = form.format
     if form.format != .annexB { watch = ContainerWatch(form) }
+    meter = ContainerMeter(form.format, limits)
     switch form.format {
     case .avcc:
       lengths = LengthsToStartCodes(lengthSize: form.lengthSize)
@@ -162,6 +167,7 @@ struct MediaIntake: ~Copyable, Sendable {
       lengths?.convert(bytes, into: &converted)
       try append(converted.span)
     } else if format?.demuxer != nil {
+      try meter?.read(bytes)
       // What is in a file stays there.
       try container?.append(bytes)
     } else {
@@ -209,6 +215,7 @@ struct MediaIntake: ~Copyable, Sendable {
   private mutating func extract() throws(Problem) {
     if extraction == nil, let upload, let format {
       extraction = try TrackExtraction(upload, format, limits)
+      extractionBytes = extraction?.heldBytes ?? 0
       if listsSamples, !areSamplesUnsuited { samples = SampleList(upload, format) }
       return
     }

@@ -18,8 +18,6 @@ struct ParameterSetStore: Sendable {
     var bytes: [UInt8]
   }
 
-  var isEmpty: Bool { sets.isEmpty }
-
   /// Sequence and picture parameter sets, and sequence parameter set extensions.
   static func holds(_ type: NALUnitType) -> Bool {
     type == .sps || type == .pps || type == .spsExtension

@@ -30,9 +30,35 @@ struct StreamTimeline: Sendable {
   /// Bytes in front of a NAL unit are as many in the byte stream as in the container.
   var keepsDistances = false
 
-  /// `problem` with its `offset` in the container instead of in the byte stream.
+  /// Parameter sets that are in the byte stream and not there in the container.
+  private struct Insertion: Sendable {
+    var range: Range<Int>
+    /// NAL units of it and of those before it.
+    var units: Int
+  }
+
+  private var insertions: [Insertion] = []
+
+  mutating func noteInsertion(_ range: Range<Int>, units: Int) {
+    guard !range.isEmpty else { return }
+    insertions.append(Insertion(range: range, units: units + (insertions.last?.units ?? 0)))
+  }
+
+  /// `problem` with its `offset` in the container instead of in the byte stream, and its `nal_unit`
+  /// counted there.
   func placed(_ problem: Problem) -> Problem {
+    guard case .integer(let place)? = problem.members.first(where: { $0.name == "offset" })?.value
+    else { return problem }
     var placed = problem
+    let before = insertions.last { $0.range.lowerBound <= place }
+    if before?.range.contains(place) == true {
+      placed.members.removeAll { $0.name == "offset" || $0.name == "nal_unit" }
+      return placed
+    }
+    for (index, member) in placed.members.enumerated() where member.name == "nal_unit" {
+      guard case .integer(let unit) = member.value else { continue }
+      placed.members[index] = .init("nal_unit", unit - (before?.units ?? 0))
+    }
     for (index, member) in placed.members.enumerated() where member.name == "offset" {
       guard case .integer(let offset) = member.value else { continue }
       if let position = mediaOffset(of: offset) {

@@ -1,10 +1,12 @@
 internal import Codec
 internal import Container
+internal import H264
 internal import Platform
 
 /// Takes the H.264 track out of a container: what it gives is a byte stream (Annex B), and when its
 /// pieces are shown.
 struct TrackExtraction: ~Copyable, Sendable {
+  private let upload: SpooledUpload
   private let format: MediaFormat
   private let limits: Limits
   private var demuxer: Demuxer
@@ -15,8 +17,12 @@ struct TrackExtraction: ~Copyable, Sendable {
   /// The earliest time of any packet, in seconds.
   private var earliest: Double?
   private var packetsLooked = 0
+  /// The other tracks are left out.
+  private var isSelected = false
   private var extradata: [UInt8] = []
   private var isDamaged = false
+  /// Tracks that had nothing.
+  private var emptyTracks: Set<Int> = []
   /// When the first packet of the track is decoded.
   private var firstDecoding: Int?
 
@@ -29,16 +35,20 @@ struct TrackExtraction: ~Copyable, Sendable {
   init(
     _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
   ) throws(Problem) {
-    let demuxer = try Demuxer.open(upload, format)
+    let demuxer = try Demuxer.open(upload, format, limits)
     if format != .mpegTS, format != .flv,
       !demuxer.tracks.contains(where: { $0.kind == .h264 })
     {
       throw Self.lacksVideo(format, demuxer.tracks)
     }
+    self.upload = upload
     self.format = format
     self.limits = limits
     self.demuxer = demuxer
   }
+
+  /// Bytes of memory that the description of the tracks takes.
+  var heldBytes: Int { demuxer.heldBytes }
 
   /// What the container says of the video, once all of it was read.
   var description: Description {
@@ -83,6 +93,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     while bytes.count < Self.stepSize, packets < Self.stepPackets {
       packets += 1
       guard let packet = next() else {
+        if try beginAnew() { return true }
         try finish()
         return false
       }
@@ -106,6 +117,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     while samples.streamSize < end, packets < Self.stepPackets {
       packets += 1
       guard let packet = next() else {
+        if try beginAnew() { return true }
         try finish()
         return false
       }
@@ -126,13 +138,16 @@ struct TrackExtraction: ~Copyable, Sendable {
     }
     if let changed = packet.newExtradata, changed != stated { return false }
     let first = samples.streamSize
+    let record = first > start ? AVCConfigurationRecord(parsing: stated) : nil
+    timeline.noteInsertion(
+      start..<first, units: record?.units.count(where: { !$0.bytes.isEmpty }) ?? 0)
     if try samples.add(packet, &scan) != nil { return false }
     timeline.marks.append(mark(packet, at: start, behind: first - start))
     return true
   }
 
   private mutating func finish() throws(Problem) {
-    guard let track else {
+    guard let track, demuxer.tracks.indices.contains(track), !timeline.marks.isEmpty else {
       guard !demuxer.tracks.contains(where: { $0.kind == .h264 }) else {
         throw Problem(
           .undecodable,
@@ -152,14 +167,54 @@ struct TrackExtraction: ~Copyable, Sendable {
   }
 
   private mutating func next() -> Packet? {
-    do throws(CodecError) {
-      return try demuxer.next()
-    } catch {
-      // What was read so far may still be shown. Running out of memory counts as damage too: libavformat
-      // says so of a packet whose stated size is absurd.
-      isDamaged = true
-      return nil
+    while true {
+      do throws(CodecError) {
+        if let packet = try demuxer.next() { return packet }
+        guard selectWholeVideo() else { return nil }
+      } catch {
+        if selectWholeVideo() { continue }
+        // What was read so far may still be shown. Running out of memory counts as damage too:
+        // libavformat says so of a packet whose stated size is absurd.
+        isDamaged = true
+        return nil
+      }
     }
+  }
+
+  /// In an MP4 file the video may be whole though a sample of another track cannot be read, or lies
+  /// behind the file's end.
+  private mutating func selectWholeVideo() -> Bool { format == .mp4 && selectVideo() }
+
+  /// Leaves out all tracks but the video; false when that was done before, or there is none yet.
+  private mutating func selectVideo() -> Bool {
+    guard !isSelected, let video = track ?? firstVideo else { return false }
+    track = video
+    isSelected = true
+    demuxer.select([video])
+    return true
+  }
+
+  /// The track that is taken: the first, as in a report on the upload.
+  private var firstVideo: Int? {
+    if let first = demuxer.firstVideo, !emptyTracks.contains(first) { return first }
+    return demuxer.tracks.indices.first {
+      demuxer.tracks[$0].kind == .h264 && !emptyTracks.contains($0)
+    }
+  }
+
+  /// Takes the next track of H.264 where the container has nothing of the one that was taken; false
+  /// when there is no other.
+  private mutating func beginAnew() throws(Problem) -> Bool {
+    guard let empty = track, timeline.marks.isEmpty else { return false }
+    emptyTracks.insert(empty)
+    guard let other = firstVideo else { return false }
+    demuxer = try Demuxer.open(upload, format, limits)
+    track = other
+    earliest = nil
+    packetsLooked = 0
+    isSelected = false
+    isDamaged = false
+    return true
   }
 
   /// The packet is of the track that is taken.
@@ -168,7 +223,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard demuxer.tracks.indices.contains(index) else { return false }
     let kind = demuxer.tracks[index].kind
     let timeBase = demuxer.tracks[index].timeBase
-    if track == nil, kind == .h264 { track = index }
+    if track == nil, kind == .h264 { track = firstVideo }
     note(packet, kind, timeBase)
     guard index == track else { return false }
     firstDecoding = firstDecoding ?? packet.decodingTime
@@ -198,9 +253,11 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard try isWanted(packet) else { return }
     let index = packet.track
     let start = bytes.count
-    if timeline.marks.isEmpty { configure(demuxer.tracks[index].extradata, &bytes) }
-    if let changed = packet.newExtradata { configure(changed, &bytes) }
+    var units = 0
+    if timeline.marks.isEmpty { units += configure(demuxer.tracks[index].extradata, &bytes) }
+    if let changed = packet.newExtradata { units += configure(changed, &bytes) }
     let first = bytes.count
+    timeline.noteInsertion(streamOffset + start..<streamOffset + first, units: units)
     if lengths != nil {
       lengths?.begin()
       lengths?.convert(packet.bytes, into: &bytes)
@@ -222,18 +279,18 @@ struct TrackExtraction: ~Copyable, Sendable {
       earliest = min(earliest ?? seconds, seconds)
     }
     if packetsLooked >= Self.lookedPackets {
-      if let track { demuxer.select([track]) } else { packetsLooked -= 1 }
+      if !selectVideo(), !isSelected { packetsLooked -= 1 }
     }
   }
 
-  /// Parameter sets out of band: they go before what refers to them.
-  private mutating func configure(_ new: [UInt8], _ bytes: inout [UInt8]) {
-    guard new != extradata else { return }
+  /// Parameter sets out of band: they go before what refers to them. Gives their number.
+  private mutating func configure(_ new: [UInt8], _ bytes: inout [UInt8]) -> Int {
+    guard new != extradata else { return 0 }
     extradata = new
     guard new.first == 1, let record = AVCConfigurationRecord(parsing: new) else {
       lengths = nil
       bytes += new
-      return
+      return Self.unitCount(new)
     }
     lengths = LengthsToStartCodes(lengthSize: record.lengthSize)
     timeline.keepsDistances = record.lengthSize == 4
@@ -241,6 +298,16 @@ struct TrackExtraction: ~Copyable, Sendable {
       bytes += [0, 0, 0, 1]
       bytes += unit.bytes
     }
+    return record.units.count(where: { !$0.bytes.isEmpty })
+  }
+
+  /// NAL units of a byte stream.
+  private static func unitCount(_ stream: [UInt8]) -> Int {
+    var scanner = StartCodeScanner()
+    var count = 0
+    var position = 0
+    while scanner.next(in: stream.span, from: &position) != nil { count += 1 }
+    return count + (scanner.finish() == nil ? 0 : 1)
   }
 
   private static func lacksVideo(_ format: MediaFormat, _ tracks: [Track]) -> Problem {
@@ -266,12 +333,20 @@ struct TrackExtraction: ~Copyable, Sendable {
 extension Demuxer {
   /// Opens an upload that was recognised as `format`.
   static func open(
-    _ upload: SpooledUpload, _ format: MediaFormat
+    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
   ) throws(Problem) -> Demuxer {
     guard let name = format.demuxer else { throw .demuxerFailed }
+    var settings = Settings()
+    settings.maxHeaderBytes = limits.maxMetadata
+    if format == .mp4 {
+      let form = upload.movieForm
+      guard form != .missing else { throw .movieMissing }
+      settings.isFragmented = form == .fragmented
+    }
     do throws(CodecError) {
-      return try Demuxer(upload, format: name)
+      return try Demuxer(upload, format: name, settings)
     } catch {
+      guard error.code != CodecError.tooLarge else { throw .tooMuchMetadata(limits.maxMetadata) }
       throw Problem(
         .unrecognisedInput,
         "The body looks like \(format.title), but it is damaged or incomplete: no track can be read."
@@ -296,5 +371,13 @@ extension MediaFormat {
 extension Problem {
   fileprivate static var demuxerFailed: Problem {
     Problem(.internal, "The container could not be read.")
+  }
+
+  /// Of an MP4 file.
+  static var movieMissing: Problem {
+    Problem(
+      .unrecognisedInput,
+      "The body is an MP4 file without its moov box, which says what the samples are: it was cut off,"
+        + " or was never finished.")
   }
 }

@@ -115,6 +115,17 @@ package func namesMeant(by name: String, in table: [any AnyParameter]) -> [Strin
 /// `text` in quotes, cut to a length that an error can carry.
 package func quoted(_ text: String) -> String { "\"\(excerpt(of: text))\"" }
 
+/// Text of an upload as a message shows it: the beginning of it, on one line.
+func shown(_ text: String) -> String {
+  let limit = 32
+  var shown = ""
+  for scalar in text.unicodeScalars.prefix(limit) {
+    let isPlain = scalar.properties.generalCategory != .control && scalar.value < 0x2000
+    shown += isPlain ? String(scalar) : scalar.escaped(asASCII: true)
+  }
+  return text.unicodeScalars.count > limit ? shown + "…" : shown
+}
+
 private func excerpt(of text: String) -> String {
   text.count > 60 ? "\(text.prefix(60))…" : text
 }

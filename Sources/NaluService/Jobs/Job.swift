@@ -34,6 +34,8 @@ package final class Job: Steppable {
   let spoolDirectory: SpoolDirectory
   /// What the codec libraries say of the job.
   let messages: CodecMessages
+  /// Ends the reading of containers when the job is over.
+  let interruption = Interruption()
   let state: Lock<State>
 
   enum Phase: Equatable {
@@ -138,6 +140,7 @@ package final class Job: Steppable {
   /// Nobody wants the result any more. What the job holds is released at once, or when the step
   /// that runs is over.
   package func cancel() {
+    interruption.cancel()
     update { state in
       state.isCancelled = true
       state.isAnswered = true

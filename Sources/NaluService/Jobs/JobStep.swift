@@ -28,7 +28,11 @@ extension Job {
   package func runStep() -> Bool {
     guard var turn = takeTurn() else { return false }
     messages.attach()
-    defer { messages.detach() }
+    interruption.attach(until: deadline)
+    defer {
+      messages.detach()
+      interruption.detach()
+    }
     var step = Step.finished
     var failure: Problem?
     do throws(Problem) {
@@ -46,6 +50,15 @@ extension Job {
       failure = error
     }
     return putBack(turn, step, failure)
+  }
+
+  /// When the job's time is up, unless it waits again for its client.
+  private var deadline: UInt64 {
+    let spent = state.withLock { $0.timing.work + $0.timing.queued }
+    let (allowed, overflows) = UInt64(limits.jobTimeout).multipliedReportingOverflow(
+      by: 1_000_000_000)
+    guard !overflows, allowed < .max / 2 else { return .max }
+    return monotonicNanoseconds() + (allowed > spent ? allowed - spent : 0)
   }
 
   private func takeTurn() -> Turn? {
@@ -101,7 +114,10 @@ extension Job {
       if !state.records.change(to: heldBytes) {
         failure = failure ?? .outOfMemory(spoolDirectory.memory)
       }
-      failure = failure ?? limitExceeded(state, isFinished: step == .finished)
+      if let late = limitExceeded(state, isFinished: step == .finished && failure == nil) {
+        // What was read only until then is no fault of the input.
+        failure = failure == nil || late.code == .jobTimeout ? late : failure
+      }
       state.needsInput = step == .needsInput
       state.isFinished = step == .finished && failure == nil
       if let failure { fail(failure, &state) }

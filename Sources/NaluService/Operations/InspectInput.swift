@@ -159,7 +159,8 @@ struct InspectInput: Sendable {
   /// Why the input is none.
   func notRecognised(_ report: StreamReport) -> Problem {
     if let reader, reader.format != .avcc {
-      let codecs = reader.tracks.map { $0.codec ?? $0.codecTag ?? $0.kind.rawValue }
+      if reader.mp4?.file.hasMovie == false { return .movieMissing }
+      let codecs = reader.tracks.map { $0.codec ?? $0.codecTag.map(shown) ?? $0.kind.rawValue }
       let others = codecs.isEmpty ? "" : ": \(codecs.prefix(8).joined(separator: ", "))"
       return Problem(
         .unrecognisedInput, "The body is \(reader.format.title) without an H.264 track\(others).")

@@ -53,7 +53,8 @@ package struct RemuxOperation: Operation, ~Copyable {
   package var isExpensive: Bool { false }
 
   package var heldBytes: Int {
-    intake.heldBytes + writtenHeldBytes + soundCount.heldBytes(settings.format)
+    intake.heldBytes + sound.heldBytes + writtenHeldBytes
+      + soundCount.heldBytes(settings.format)
   }
 
   package mutating func push(_ block: Block) throws(Problem) {
@@ -108,7 +109,7 @@ package struct RemuxOperation: Operation, ~Copyable {
     guard var index = intake.index else { return }
     if !hasSound { index.beginWithFirstFrame() }
     let source = try RemuxSource(index, intake.stream, intake.samples, settings)
-    try sound.open(intake, source, settings)
+    try sound.open(intake, source, settings, limits)
     intake.dropUpload()
     do throws(Problem) {
       writer = try MediaWriter(

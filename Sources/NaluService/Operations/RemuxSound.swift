@@ -27,30 +27,35 @@ struct RemuxSound: ~Copyable, Sendable {
     hasPart = true
   }
 
+  /// Bytes of memory that the description of the container's tracks takes.
+  private(set) var heldBytes = 0
+
   /// Checks more of the part; true when there is no more, or no part.
   mutating func check() throws(Problem) -> Bool { try part?.check() ?? true }
 
   /// Finds out what there is, and gets ready to give it out.
   mutating func open(
-    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings
+    _ intake: borrowing MediaIntake, _ source: RemuxSource, _ settings: RemuxSettings,
+    _ limits: Limits
   ) throws(Problem) {
     if let track = part?.track {
       tracks = [track]
       names = ["aac"]
     } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
-      try openContainer(upload, format, intake.tracks, source.origin, settings)
+      try openContainer(upload, format, intake.tracks, source.origin, settings, limits)
     }
     isDamaged = container?.isDamaged ?? false
     if tracks.isEmpty {
       part = nil
       container = nil
+      heldBytes = 0
     }
     pending = try read()
   }
 
   private mutating func openContainer(
     _ upload: SpooledUpload, _ format: MediaFormat, _ known: [Track], _ origin: Double,
-    _ settings: RemuxSettings
+    _ settings: RemuxSettings, _ limits: Limits
   ) throws(Problem) {
     var indices = known.indices.filter { known[$0].isAudio }
     guard !indices.isEmpty else { return }
@@ -65,11 +70,12 @@ struct RemuxSound: ~Copyable, Sendable {
     let misfits = indices.map { known[$0].kind }.filter { !settings.format.carries($0) }
     guard misfits.isEmpty else { throw settings.format.cannotCarry(misfits) }
     let sound = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format) }, format, tracks: indices,
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, format, tracks: indices,
       origin: origin)
     tracks = sound.muxerTracks
     names = indices.map { known[$0].kind.name }
     kept = indices
+    heldBytes = sound.heldBytes
     container = consume sound
   }
 

@@ -20,6 +20,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private var pacer: FramePacer?
   private var session: EncodeSession?
   private var sound: ContainerSound?
+  /// What it holds in memory.
+  private var soundBytes = 0
   /// Of the sound, in seconds from the beginning of the result.
   private var soundRange = -Double.infinity..<Double.infinity
   private var waitingSound: SoundFrame?
@@ -57,7 +59,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
   package var isExpensive: Bool { phase == .coding || phase == .flushing }
 
   package var heldBytes: Int {
-    intake.heldBytes + soundCount.heldBytes(settings.encode.format)
+    intake.heldBytes + soundBytes + soundCount.heldBytes(settings.encode.format)
   }
 
   package mutating func push(_ block: Block) throws(Problem) {
@@ -153,10 +155,11 @@ package struct TranscodeOperation: Operation, ~Copyable {
     let begin = (Double(index.timeline?.origin ?? 0) + Double(plan.origin)) * unit
     let origin = begin - plan.delay
     let found = try ContainerSound(
-      { () throws(Problem) in try Demuxer.open(upload, format) }, format,
+      { () throws(Problem) in try Demuxer.open(upload, format, limits) }, format,
       tracks: [carried], origin: origin)
     if found.isDamaged { noteSoundDamage() }
     guard !found.muxerTracks.isEmpty else { return }
+    soundBytes = found.heldBytes
     sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
     let last = settings.duration.map {

@@ -169,6 +169,7 @@ struct StreamReport: Sendable {
   var heldBytes: Int {
     let keepsRecords = settings.format == .json && (wants.accessUnits || wants.groups)
     return form.pendingCount + heldUnitBytes + catalog.heldBytes
+      + container.entries.count * MemoryLayout<ContainerEntry>.stride
       + (keepsRecords ? totals.accessUnits * MemoryLayout<AccessUnitRecord>.stride : 0)
   }
 

@@ -1,0 +1,111 @@
+import Container
+import NaluService
+import Testing
+
+/// Tables that would have a reader work for long.
+@Suite struct ContainerBoundTests {
+  @Test func millionsOfSamplesWithoutBytesAreGivenUp() throws {
+    // Sizes of four bits.
+    let count = 400_000
+    var builder = MP4Builder()
+    builder.chunkSize = count
+    builder.sampleSizes = [Int](repeating: 0, count: count / 8 + 16)
+    let content = bigEndian(4, 4) + bigEndian(count, 4) + [UInt8](repeating: 0, count: count / 2)
+    var file = builder.file
+    let table = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl/stsz"])
+    let box = MP4Builder.full("stz2", content)
+    let room = table.content.count + 8 - box.count
+    file.replaceSubrange(
+      table.content.lowerBound - 8..<table.content.upperBound,
+      with: box + MP4Builder.box("free", [UInt8](repeating: 0, count: room - 8)))
+    let json = try report(file)
+    let found = json["findings"]?.items.first { $0["code"]?.text == "container-limit" }
+    #expect(found?["message"]?.text?.contains("have no bytes") == true)
+  }
+
+  /// Takes nothing.
+  private struct Sink: ContainerSink {
+    mutating func take(_ configuration: AVCConfigurationRecord, at offset: Int) {}
+    mutating func take(_ sample: Sample) {}
+    mutating func amendSample(duration: Int?, isSync: Bool?) {}
+    mutating func take(_ unit: ContainedUnit, _ bytes: Span<UInt8>) {}
+    mutating func take(_ entry: ContainerEntry) {}
+    mutating func note(_ finding: ContainerFinding) {}
+  }
+
+  /// Each sample has one byte, somewhere else than the one before.
+  @Test func samplesFarApartHaveAFileReadFewTimes() throws {
+    let count = 20_000
+    var builder = MP4Builder()
+    builder.chunkSize = 1
+    builder.sampleSizes = [Int](repeating: 0, count: count + 16)
+    var file = builder.file
+    let offsets = (0..<count).map { file.count + ($0 * 7919 % 1000) * 4096 + $0 / 1000 }
+    let sizes = MP4Builder.full("stsz", bigEndian(1, 4) + bigEndian(count, 4))
+    let chunks = MP4Builder.full(
+      "stco", bigEndian(count, 4) + offsets.flatMap { bigEndian($0, 4) })
+    let tables = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl"])
+    let sizeTable = try #require(tables["stsz"])
+    let chunkTable = try #require(tables["stco"])
+    let name = chunkTable.content.lowerBound - 4
+    file.replaceSubrange(name..<name + 4, with: Array("free".utf8))
+    let room = sizeTable.content.count - sizes.count - chunks.count
+    file.replaceSubrange(
+      sizeTable.content.lowerBound - 8..<sizeTable.content.upperBound,
+      with: sizes + chunks + MP4Builder.box("free", [UInt8](repeating: 0, count: room)))
+    file += MP4Builder.box("mdat", [UInt8](repeating: 0, count: 4 << 20))
+    var reader = ContainerReader(.mp4, ContainerLimits())
+    var sink = Sink()
+    reader.read(file.span, into: &sink)
+    var wanted = 0
+    while let range = reader.wanted(of: file.count) {
+      wanted += range.count
+      reader.reread(file.span.extracting(range), at: range.lowerBound, into: &sink)
+    }
+    #expect(wanted > file.count)
+    #expect(wanted < 10 * file.count)
+  }
+
+  @Test func anEntryThatIsCutOffHasItsOwnPlace() throws {
+    let file = MP4Builder().file
+    let table = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl/stsd"])
+    var changed = file
+    // The entry ends inside its fixed fields.
+    changed.replaceSubrange(
+      table.content.lowerBound + 8..<table.content.lowerBound + 12, with: bigEndian(40, 4))
+    // What follows is padding, as far as entries are concerned.
+    let findings = try report(changed)["findings"]?.items ?? []
+    let found = findings.first { $0["message"]?.text?.contains("cut off") == true }
+    #expect(found?["offset"]?.int == table.content.lowerBound + 8)
+  }
+
+  @Test func aMapThatMovesTheVideoIsFollowed() throws {
+    let first = TransportBuilder()
+    let second = first.file
+    var moved: [UInt8] = []
+    // The same stream with every PID one higher.
+    for start in stride(from: 0, to: second.count, by: 188) {
+      var packet = Array(second[start..<start + 188])
+      let pid = Int(packet[1] & 0x1F) << 8 | Int(packet[2])
+      if pid != 0 { packet[2] += 1 }
+      moved += packet
+    }
+    func section(_ table: Int, _ id: Int, _ content: [UInt8], pid: Int) -> [UInt8] {
+      let section = [0] + TransportBuilder.section(table, id, content)
+      return first.packet(
+        pid, 1, section + [UInt8](repeating: 0xFF, count: 184 - section.count), startsUnit: true)
+    }
+    let association = section(0, 1, bigEndian(1, 2) + bigEndian(0xE021, 2), pid: 0)
+    let map = section(
+      2, 1,
+      bigEndian(0xE101, 2) + bigEndian(0xF000, 2) + [0x1B] + bigEndian(0xE101, 2)
+        + bigEndian(0xF000, 2), pid: 0x21)
+    let joined = second + association + map + moved.dropFirst(2 * 188)
+    let json = try report(joined)
+    let count = try report(second)["summary"]?["frame_count"]?.int ?? 0
+    #expect(count == 5)
+    #expect(json["summary"]?["frame_count"]?.int == 2 * count)
+    let codes = json["findings"]?.items.compactMap { $0["code"]?.text } ?? []
+    #expect(codes.contains("configuration-changed"), "\(codes)")
+  }
+}
