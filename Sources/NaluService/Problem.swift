@@ -12,6 +12,7 @@ package struct Problem: Error, Equatable, Sendable {
     case malformedRequest = "malformed-request"
     case emptyBody = "empty-body"
     case unauthorized
+    case originNotAllowed = "origin-not-allowed"
     case notFound = "not-found"
     case methodNotAllowed = "method-not-allowed"
     case uploadStalled = "upload-stalled"
@@ -82,6 +83,7 @@ extension Problem.Code {
       .oddDimensions, .malformedMultipart, .malformedRequest, .emptyBody:
       400
     case .unauthorized: 401
+    case .originNotAllowed: 403
     case .notFound: 404
     case .methodNotAllowed: 405
     case .uploadStalled: 408
@@ -108,6 +110,7 @@ extension Problem.Code {
     case .malformedMultipart: "The multipart body cannot be read"
     case .malformedRequest: "The request is not acceptable HTTP"
     case .emptyBody: "The body is empty"
+    case .originNotAllowed: "The web page may not use this server"
     case .unauthorized: "A valid bearer token is required"
     case .notFound: "There is nothing at this path"
     case .methodNotAllowed: "The path does not answer this method"

@@ -20,6 +20,16 @@ struct CrossOrigin: Sendable {
     ]
   }
 
+  /// A web page sent the request that is neither of a named origin nor of the server's own.
+  func refuses(_ request: Request) -> Bool {
+    guard let origin = request.header("Origin"), !origins.contains("*"), !origins.contains(origin)
+    else { return false }
+    guard let host = origin.split(separator: "://", maxSplits: 1).dropFirst().first else {
+      return true
+    }
+    return host.lowercased() != request.header("Host")?.lowercased()
+  }
+
   /// What a preflight request is told beside `fields(for:)`.
   func preflightFields(for request: Request, methods: String) -> [Request.Field] {
     guard fields(for: request).count > 1 else { return [] }

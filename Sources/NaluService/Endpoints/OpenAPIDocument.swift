@@ -120,7 +120,8 @@ extension Problem.Code {
   /// What any media endpoint may answer.
   static let ofEveryMediaEndpoint: [Problem.Code] = [
     .invalidParameter, .unknownParameter, .missingParameter, .conflictingParameters,
-    .malformedMultipart, .emptyBody, .bodyTooLarge, .outputTooLarge, .queueFull, .draining,
+    .malformedMultipart, .emptyBody, .originNotAllowed, .bodyTooLarge, .outputTooLarge, .queueFull,
+    .draining,
     .uploadStalled, .jobTimeout, .insufficientStorage, .internal,
   ]
 }

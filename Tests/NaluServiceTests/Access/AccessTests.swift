@@ -92,6 +92,46 @@ import TestSupport
     }
   }
 
+  /// A page can send what a form can, without asking first; nobody but a browser sends an origin.
+  @Test func refusesWorkForPagesOfOtherOrigins() throws {
+    let named = "https://example.org"
+    for (origins, origin, isAllowed) in [
+      ([], named, false), ([named], named, true), (["*"], named, true), ([named], "null", false),
+      ([named], "https://example.com", false), ([], "http://test", true), ([], "http://tes", false),
+    ] {
+      let running = try RunningService { $0.origins = origins }
+      let reply = running.post("/inspect", [1], headers: ["Origin: \(origin)"])
+      #expect(reply.status == (isAllowed ? 422 : 403), "\(origin) with \(origins)")
+      if !isAllowed { #expect(reply.string("code") == "origin-not-allowed") }
+      // What only reads is left to the browser, which does not show it to the page.
+      #expect(running.request("GET", "/version", headers: ["Origin: \(origin)"]).status == 200)
+    }
+  }
+
+  @Test func logsWhoeverComesWithoutAToken() throws {
+    let path = try tokenFile("secret\n")
+    defer { removeFile(path) }
+    let running = try RunningService { $0.tokenFile = path }
+    for target in ["/version", "/nothing"] { _ = running.request("GET", target) }
+    _ = running.post("/inspect", [1])
+    let operations = ["version", "other", "inspect"]
+    #expect(running.log.count == 3)
+    for (line, operation) in zip(running.log, operations) {
+      for part in [
+        "\"operation\":\"\(operation)\"", "\"status\":401", "\"code\":\"unauthorized\"",
+        "\"client\":\"127.0.0.1\"",
+      ] {
+        #expect(line.contains(part), "\(part) in \(line)")
+      }
+    }
+  }
+
+  @Test func refusesATokenFileThatIsTooLong() throws {
+    let path = try tokenFile("secret\n" + String(repeating: "#", count: 1 << 20))
+    defer { removeFile(path) }
+    #expect(throws: BearerTokensError.self) { try BearerTokens(path: path) }
+  }
+
   @Test func everyAnswerIsMarkedAsData() throws {
     let running = try RunningService()
     for reply in [
