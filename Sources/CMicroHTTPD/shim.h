@@ -52,7 +52,8 @@ static inline void nalu_http_look_soon(struct MHD_Connection *connection) {
   MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, 1u);
 }
 
-/// The TLS session of the connection, or NULL. To be used only on the connection's I/O thread.
+/// The TLS session of the connection, or NULL. GnuTLS lets one thread send while another receives:
+/// beside the connection's I/O thread, one other may send as long as that thread only receives.
 static inline gnutls_session_t nalu_http_session(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_GNUTLS_SESSION);

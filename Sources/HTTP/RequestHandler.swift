@@ -28,6 +28,10 @@ package protocol Upload: AnyObject, Sendable {
   /// The name of a second file part that the form may have; nil: there must be one only.
   var secondPartName: String? { get }
 
+  /// Bytes that the body may have, with everything that a form has beside its files; one that has
+  /// more fails with `bodyTooLarge`.
+  var bodyLimit: Int { get }
+
   /// As `receive`, with the content of the second part.
   func receiveSecond(_ bytes: Span<UInt8>) -> Bool
 
@@ -48,6 +52,8 @@ package protocol Upload: AnyObject, Sendable {
 
 extension Upload {
   package var secondPartName: String? { nil }
+
+  package var bodyLimit: Int { .max }
 
   package func receiveSecond(_ bytes: Span<UInt8>) -> Bool { true }
 

@@ -67,6 +67,7 @@ package struct Configuration: Sendable {
     http.perAddressLimit =
       values[ServeOptions.maxConnectionsPerAddress] ?? http.perAddressLimit
     http.minimumUploadRate = values[ServeOptions.minUploadRate] ?? 1000
+    http.minimumReaderRate = values[ServeOptions.minReadRate] ?? 1000
     if let seconds = values[ServeOptions.headerTimeout] { http.headerTimeout = .seconds(seconds) }
     if let seconds = values[ServeOptions.idleTimeout] { http.idleTimeout = .seconds(seconds) }
     if let seconds = values[ServeOptions.stallTimeout] {

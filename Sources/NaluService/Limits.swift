@@ -46,6 +46,9 @@ package struct Limits: Equatable, Sendable {
 
   package init() {}
 
+  /// Bytes of one upload with the boundaries and heads of a form around it.
+  var maxForm: Int { maxBody + min(32 << 10, .max - maxBody) }
+
   /// Threads of a codec that is opened while so many jobs hold one, unless a client asks for more.
   package func threads(sharedBy jobs: Int) -> Int { max(1, maxThreads / max(1, jobs)) }
 

@@ -1,3 +1,4 @@
+internal import HTTP
 internal import Platform
 
 /// What has happened since the start, for `GET /metrics`.
@@ -25,6 +26,7 @@ package final class Metrics: Sendable {
     var bytesOut = 0
     var decodeErrors = 0
     var cancelled = 0
+    var aborted = 0
   }
 
   private let state = Lock(State())
@@ -37,14 +39,18 @@ package final class Metrics: Sendable {
   }
 
   /// A job is over after `seconds` from its head to its end.
-  func count(_ report: JobReport, endpoint: String, seconds: Double, isCancelled: Bool) {
+  func count(_ report: JobReport, endpoint: String, seconds: Double, _ outcome: Outcome) {
     state.withLock { state in
       state.framesIn += report.counters.framesIn
       state.framesOut += report.counters.framesOut
       state.bytesIn += report.bytesIn
       state.bytesOut += report.bytesOut
       state.decodeErrors += report.counters.decodeErrors
-      if isCancelled { state.cancelled += 1 }
+      switch outcome {
+      case .delivered: break
+      case .clientGone: state.cancelled += 1
+      case .timedOut, .stopped, .aborted: state.aborted += 1
+      }
       let bucket = Metrics.bounds.firstIndex { seconds <= $0 } ?? Metrics.bounds.count
       state.durations[endpoint, default: Histogram()].buckets[bucket] += 1
       state.durations[endpoint, default: Histogram()].sum += seconds
@@ -70,6 +76,10 @@ package final class Metrics: Sendable {
       }
       page.add(
         "nalu_jobs_cancelled_total", "counter", "Jobs whose client went away.", state.cancelled)
+      page.add(
+        "nalu_jobs_aborted_total", "counter",
+        "Jobs cut for another reason: a client too slow, a failure in mid-answer, the server's end.",
+        state.aborted)
       page.add("nalu_frames_in_total", "counter", "Raw frames received.", state.framesIn)
       page.add("nalu_frames_out_total", "counter", "Frames encoded or decoded.", state.framesOut)
       page.add("nalu_bytes_in_total", "counter", "Bytes of media received.", state.bytesIn)

@@ -29,6 +29,9 @@ package enum ServeOptions {
   package static let minUploadRate = Parameter<Int>(
     "min-upload-rate", .size, default: "1000",
     help: "Bytes a second that an upload must keep up with; 0 asks for no rate.")
+  package static let minReadRate = Parameter<Int>(
+    "min-read-rate", .size, default: "1000",
+    help: "Bytes a second that a reader of a result must keep up with; 0 asks for no rate.")
   package static let certificateFile = Parameter<String>(
     "tls-cert", .text("a PEM file", example: "cert.pem"),
     help: "Certificate chain; makes the server HTTPS. Read again on SIGHUP.")
@@ -42,7 +45,7 @@ package enum ServeOptions {
     "cors-origins", .origins, help: "Origins of web pages that may use the service, or *.")
   package static let workers = Parameter<Int>(
     "workers", .integer(1...1024), default: "one a processor",
-    help: "Steps of jobs that run at once.")
+    help: "Steps of jobs that run at once; one more, without a codec, while codecs have them all.")
   package static let jobs = Parameter<Int>(
     "jobs", .integer(1...1024), default: "two a processor",
     help: "Jobs that hold an encoder or decoder at once.")
@@ -73,7 +76,8 @@ package enum ServeOptions {
     "spool-dir", .text("a directory", example: "/tmp"), default: "/tmp",
     help: "Where temporary files go; they have no name.")
   package static let maxSpool = Parameter<Int>(
-    "max-spool", .size, default: "8Gi", help: "Bytes of all temporary files together.")
+    "max-spool", .size, default: "8Gi",
+    help: "Bytes of all temporary files together; one job may have three quarters.")
   package static let maxMemory = Parameter<Int>(
     "max-memory", .size, default: "1Gi",
     help: "Bytes of uploads, reports and results of all jobs that wait in memory.")
@@ -86,7 +90,8 @@ package enum ServeOptions {
 
   package static let all: [any AnyParameter] = [
     host, port, ioThreads, maxConnections, maxConnectionsPerAddress, headerTimeout, idleTimeout,
-    stallTimeout, minUploadRate, certificateFile, keyFile, tokenFile, origins, workers, jobs, queue,
+    stallTimeout, minUploadRate, minReadRate, certificateFile, keyFile, tokenFile, origins, workers,
+    jobs, queue,
     maxThreads, maxBody, maxFramePixels, maxDimension, maxFrames,
     maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, maxMemory, grace,
     codecLog,

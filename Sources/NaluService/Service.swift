@@ -1,5 +1,6 @@
 package import HTTP
 internal import Platform
+internal import Synchronization
 
 /// A running server: what all requests share.
 package final class Service: Sendable {
@@ -14,6 +15,7 @@ package final class Service: Sendable {
   let crossOrigin: CrossOrigin
   let log: @Sendable (String) -> Void
   private let housekeeping: Housekeeping
+  private let isHurried = Atomic(false)
 
   /// Prepares a service; `log` gets one line of JSON a job.
   package init(
@@ -103,9 +105,19 @@ package final class Service: Sendable {
   package func shutDown(_ server: Server) {
     registry.drain()
     let deadline = monotonicNanoseconds() + UInt64(configuration.grace) * 1_000_000_000
-    while registry.count > 0, monotonicNanoseconds() < deadline { sleep(milliseconds: 20) }
+    while registry.count > 0, monotonicNanoseconds() < deadline,
+      !isHurried.load(ordering: .relaxed)
+    {
+      sleep(milliseconds: 20)
+    }
     server.stop()
   }
+
+  /// It is being shut down.
+  package var isDraining: Bool { registry.isDraining }
+
+  /// What is being shut down does not wait any longer.
+  package func hurry() { isHurried.store(true, ordering: .relaxed) }
 
   /// What every answer says: to browsers, that it is data and not to be guessed at or kept.
   func commonFields(for request: Request) -> [Request.Field] {

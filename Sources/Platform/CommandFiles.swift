@@ -80,6 +80,15 @@ package struct InputFile: ~Copyable {
   }
 }
 
+/// Two names are of one regular file; `-` is standard input.
+package func isSameFile(_ first: String, _ second: String) -> Bool {
+  var one = stat()
+  var other = stat()
+  return stat(first == "-" ? "/dev/stdin" : first, &one) == 0 && stat(second, &other) == 0
+    && one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    && one.st_mode & S_IFMT == S_IFREG
+}
+
 /// Writes a line to standard error, in one piece.
 package func writeErrorLine(_ line: String) { writeErrorText(line + "\n") }
 
@@ -112,10 +121,12 @@ extension SystemError {
   package var message: String { String(cString: strerror(number)) }
 }
 
-/// The content of a small file, up to `limit` bytes; what is no UTF-8 is replaced.
+/// The content of a small file; what is no UTF-8 is replaced. One of more than `limit` bytes is an
+/// error.
 package func readTextFile(_ path: String, limit: Int) throws(SystemError) -> String {
   let file = try InputFile(path: path)
-  let block = Block(capacity: limit)
+  let block = Block(capacity: limit + 1)
   try file.fill(block)
+  guard block.count <= limit else { throw SystemError("read", EFBIG) }
   return block.span.withUnsafeBufferPointer { String(decoding: $0, as: UTF8.self) }
 }

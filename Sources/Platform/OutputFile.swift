@@ -4,7 +4,7 @@ internal import Glibc
 ///
 /// A file gets its name only when it is complete (`commit`): until then what had that name stays as
 /// it was, and a failure, a signal or a crash leaves nothing behind. Devices and pipes are written
-/// to directly.
+/// to directly, and so are files in directories that cannot have a new one.
 package struct OutputFile: ~Copyable {
   private let descriptor: Int32
   /// What the file will be called; nil for what is written to directly.
@@ -30,8 +30,22 @@ package struct OutputFile: ~Copyable {
       temporaryName = nil
       return
     }
-    let final = exists ? OutputFile.resolved(path) : path
-    let (opened, temporary) = try OutputFile.create(for: final)
+    let final = OutputFile.resolved(path)
+    let opened: Int32
+    let temporary: String?
+    do throws(SystemError) {
+      (opened, temporary) = try OutputFile.create(for: final)
+    } catch {
+      // The file may be changed, though the directory gives it no successor.
+      let isForbidden = [EACCES, EPERM, EROFS].contains(error.number)
+      let inPlace =
+        exists && isForbidden ? open(path, O_WRONLY | O_TRUNC | O_CLOEXEC) : -1
+      guard inPlace >= 0 else { throw error }
+      descriptor = inPlace
+      name = nil
+      temporaryName = nil
+      return
+    }
     if exists { _ = fchmod(opened, status.st_mode & 0o7777) }
     descriptor = opened
     name = final
@@ -103,10 +117,19 @@ package struct OutputFile: ~Copyable {
     if let temporaryName { unlink(temporaryName) }
   }
 
-  /// Where a symbolic link leads, so that the file it names is replaced and not the link.
+  /// Where symbolic links lead, so that the file they name is replaced, or made, and not the link.
   private static func resolved(_ path: String) -> String {
-    guard let target = realpath(path, nil) else { return path }
-    defer { free(target) }
-    return String(cString: target)
+    var path = path
+    // As many as the system follows.
+    for _ in 0..<40 {
+      let limit = Int(PATH_MAX)
+      var target = [CChar](repeating: 0, count: limit)
+      let count = readlink(path, &target, limit)
+      guard count > 0 else { break }
+      let name = String(decoding: target[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+      let directory = name.hasPrefix("/") ? nil : path.lastIndex(of: "/").map { path[...$0] }
+      path = (directory.map { String($0) } ?? "") + name
+    }
+    return path
   }
 }

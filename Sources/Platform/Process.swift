@@ -30,6 +30,7 @@ package func ignoreBrokenPipes() { signal(SIGPIPE, SIG_IGN) }
 package enum ProcessSignal: Int32, Sendable {
   case hangUp = 1
   case interrupt = 2
+  case brokenPipe = 13
   case terminate = 15
 }
 
@@ -56,19 +57,34 @@ package func ignoresHangUp() -> Bool {
 /// Removes a file.
 package func removeFile(_ path: String) { unlink(path) }
 
-/// Calls `handle` on a Dispatch queue whenever one of `signals` arrives, while this object lives.
+/// Keeps signals waiting, in this thread and those that it starts, until a `SignalWatch` takes them:
+/// to be called before other threads are there.
+package func holdSignals(_ signals: [ProcessSignal]) {
+  var set = sigset_t()
+  sigemptyset(&set)
+  for held in signals { sigaddset(&set, held.rawValue) }
+  pthread_sigmask(SIG_BLOCK, &set, nil)
+}
+
+/// Calls `handle` on a Dispatch queue whenever one of `signals` arrives, while this object lives. One
+/// that comes, or has been held, before all of this is set up is not lost.
 package final class SignalWatch {
   private let sources: [any DispatchSourceSignal]
 
   package init(_ signals: [ProcessSignal], _ handle: @escaping @Sendable (ProcessSignal) -> Void) {
+    // Dispatch sets the signal's handler when it registers the source, which it does later on a
+    // thread of its own. To ignore the signal until then would lose it, and one that waits too.
+    holdSignals(signals)
+    let registered = DispatchSemaphore(value: 0)
     sources = signals.map { watched in
-      signal(watched.rawValue, SIG_IGN)
       let source = DispatchSource.makeSignalSource(
         signal: watched.rawValue, queue: .global(qos: .userInitiated))
       source.setEventHandler { handle(watched) }
+      source.setRegistrationHandler { registered.signal() }
       source.activate()
       return source
     }
+    for _ in signals { registered.wait() }
   }
 
   deinit {

@@ -12,6 +12,9 @@ package struct SystemError: Error, Equatable, Sendable {
     self.number = number
   }
 
+  /// Nobody reads what is written.
+  package var isBrokenPipe: Bool { number == EPIPE }
+
   /// No room is left: on the device, of the quota, or below the file size limit.
   package var isOutOfSpace: Bool { number == ENOSPC || number == EDQUOT || number == EFBIG }
 }

@@ -27,7 +27,7 @@ struct Arguments {
       } else if word == "-q" || word == "--quiet" {
         isQuiet = true
       } else if word == "-o" || word == "--output" {
-        guard let path = rest.popFirst() else {
+        guard let path = rest.popFirst(), !path.isEmpty else {
           throw CommandError.usage("\(word) needs a file name.")
         }
         output = path

@@ -24,8 +24,11 @@ struct MediaCommand {
     } catch {
       throw .usage(error.detail)
     }
-    if let name = arguments.output, input.isFile(at: name) {
-      throw .usage("The result would take the place of its input, \(name); name another file.")
+    if let name = arguments.output {
+      let others = arguments.operands.dropFirst()
+      if input.isFile(at: name) || others.contains(where: { isSameFile($0, name) }) {
+        throw .usage("The result would take the place of its input, \(name); name another file.")
+      }
     }
     var operation = try makeOperation(values, input)
     if arguments.operands.count == 2 { try pushSecond(arguments.operands[1], to: &operation) }
@@ -177,6 +180,8 @@ struct MediaCommand {
     do throws(SystemError) {
       try output.write(bytes.span)
     } catch {
+      // As other programs do when nobody reads on: without a word.
+      if error.isBrokenPipe { die(of: .brokenPipe) }
       throw .file("the output", error)
     }
     bytes.removeAll(keepingCapacity: true)

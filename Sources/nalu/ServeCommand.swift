@@ -6,6 +6,8 @@ internal import Platform
 /// `nalu serve`: runs the server until it is told to stop.
 enum ServeCommand {
   static func run(_ words: ArraySlice<String>) throws(CommandError) -> Int32 {
+    // Until there is somebody to take them; one that comes before the server is up is not lost.
+    holdSignals([.interrupt, .terminate, .hangUp])
     let arguments = try Arguments(words, table: ServeOptions.all)
     if arguments.wantsHelp { return Nalu.printText(try Help.text(for: "serve")) }
     guard arguments.operands.isEmpty else {
@@ -13,22 +15,29 @@ enum ServeCommand {
     }
     var configuration = try readConfiguration(arguments)
     configuration.fit(descriptors: raiseDescriptorLimit())
-    // Before the port opens, so that a signal right after it is not lost.
-    let stop = DispatchSemaphore(value: 0)
-    let watch = SignalWatch([.interrupt, .terminate]) { _ in stop.signal() }
     let log = ErrorLog { Service.logLine("\($0) lines were left out") }
     let service: Service
-    let server: Server
     do throws(StartError) {
       service = try Service(configuration) { log.write($0) }
+    } catch {
+      throw .server(error.message)
+    }
+    let stop = DispatchSemaphore(value: 0)
+    let watch = SignalWatch([.interrupt, .terminate]) { signal in
+      // Ctrl-C once more: whoever is at the terminal does not want to wait.
+      if service.isDraining, signal == .interrupt { service.hurry() }
+      stop.signal()
+    }
+    let server: Server
+    do throws(StartError) {
       server = try service.listen()
     } catch {
       throw .server(error.message)
     }
-    writeErrorLine("nalu \(Version.nalu) listens on \(configuration.address(port: server.port))")
     let reload = SignalWatch([.hangUp]) { _ in
-      for line in service.reload(server) { log.write("nalu: \(line)") }
+      for line in service.reload(server) { log.write(Service.logLine(line)) }
     }
+    writeErrorLine("nalu \(Version.nalu) listens on \(configuration.address(port: server.port))")
     stop.wait()
     service.shutDown(server)
     log.flush()

@@ -7,6 +7,25 @@ import TestSupport
 
 /// Answers that come before the upload has ended.
 @Suite struct EarlyAnswerTests {
+  /// An upload has a limit whatever becomes of its bytes: in a form too, outside of its files.
+  @Test(arguments: ["", "Content-Type: multipart/form-data; boundary=B\r\n"])
+  func failsABodyBeyondTheLimitOfItsUpload(type: String) throws {
+    let uploads = Box<Limited>()
+    let server = try Server(
+      EarlyAnswerTests.impatient,
+      handler: Service { _, exchange in
+        let upload = Limited(exchange)
+        uploads.put(upload)
+        return .receive(upload)
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\n\(type)Transfer-Encoding: chunked\r\n\r\n")
+    for _ in 0..<3 { client.send("190\r\n\(String(repeating: "x", count: 400))\r\n") }
+    #expect(client.reply().status == 413)
+    #expect(uploads.all.first?.error == .bodyTooLarge)
+  }
+
   static let busy = Response.text("busy", status: 429)
 
   /// Long uploads need not be very long.
@@ -370,3 +389,22 @@ extension Client {
 
 // SAFETY: `send` touches only the descriptor; all else stays on the test's thread.
 extension Client: @unchecked Sendable {}
+
+/// Takes a thousand bytes.
+private final class Limited: Upload {
+  private weak let exchange: Exchange?
+  private let state = Lock(UploadError?.none)
+  let bodyLimit = 1000
+
+  init(_ exchange: Exchange) { self.exchange = exchange }
+
+  var error: UploadError? { state.withLock { $0 } }
+
+  func receive(_ bytes: Span<UInt8>) -> Bool { true }
+  func endOfUpload() { exchange?.respond(.text("all")) }
+  func failed(_ error: UploadError) {
+    state.withLock { $0 = error }
+    exchange?.respond(.text("\(error)", status: 413))
+  }
+  func ended(_ outcome: Outcome) {}
+}

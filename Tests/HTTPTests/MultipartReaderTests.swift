@@ -105,6 +105,19 @@ import Testing
     }
   }
 
+  /// What belongs to no part costs as much as content, and is not counted as such.
+  @Test(arguments: [
+    "x", "--AbC ", "--AbC\r\nContent-Disposition: form-data; name=f\r\n\r\n\r\n--AbC--",
+  ])
+  func boundsWhatBelongsToNoPart(start: String) throws {
+    var reader = try MultipartReader(contentType: MultipartReaderTests.type)
+    let filler = [UInt8](repeating: 0x20, count: 1000)
+    let opening = Array(start.utf8)
+    #expect(try reader.read(opening.span) { _, _ in true } == opening.count)
+    for _ in 0..<8 { #expect(try reader.read(filler.span) { _, _ in true } == filler.count) }
+    #expect(throws: UploadError.tooLarge) { try reader.read(filler.span) { _, _ in true } }
+  }
+
   @Test(arguments: [
     (
       "form-data; name=a; filename=x", "form-data; name=b; filename=y",

@@ -121,7 +121,6 @@ import TestSupport
     "\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET http://a/ HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n",
-    "POST / HTTP/1.1\r\nHost: a\r\ntransfer-encoding: Chunked\r\n\r\n0\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 003\r\n\r\nabc",
     "BREW / HTTP/1.1\r\nHost: a\r\n\r\n",
     "GET / HTTP/1.2\r\nHost: a\r\n\r\n",
@@ -138,6 +137,27 @@ import TestSupport
     let next = client.request("GET /next HTTP/1.1\r\nHost: a\r\n\r\n")
     #expect(next.status == 200)
     #expect(service.requests.map(\.path) == ["/", "/next"])
+  }
+
+  /// Where a chunked body ends may be doubtful, since libmicrohttpd forgives bare LF and CR around
+  /// chunks: what follows is never taken for a request.
+  @Test(arguments: [
+    "0\r\n\r\n", "5\r\nhello\r\n0\r\n\r\n", "5\nhello\n0\n\n", "5;a\rb\r\nhello\r\n0\r\n\r\n",
+    "5;\nhello\r\n0\r\n\r\n", "0\r\nX: y\n\n",
+  ])
+  func endsTheConnectionAfterAChunkedBody(body: String) throws {
+    let service = Service { _, exchange in .receive(Collector(exchange)) }
+    let server = try Server(.init(), handler: service)
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    let reply = client.request(
+      "POST / HTTP/1.1\r\nHost: a\r\ntransfer-encoding: Chunked\r\n\r\n\(body)"
+        + "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n")
+    #expect(reply.status == 200)
+    #expect(reply.isComplete)
+    #expect(reply.header("connection") == "close")
+    #expect(client.isEnded())
+    #expect(service.requests.map(\.path) == ["/"])
   }
 
   @Test func answersAfterASplitHead() throws {

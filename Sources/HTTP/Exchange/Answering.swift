@@ -10,7 +10,7 @@ extension Exchange {
       // Empty values and odd names are refused, and then left out.
       MHD_add_response_header(response, name, Response.clean(value))
     }
-    if answer.closesConnection {
+    if answer.closesConnection || flow.isChunked {
       MHD_add_response_header(response, "Connection", "close")
     }
     return MHD_queue_response(connection.handle, UInt32(answer.status), response) == .YES

@@ -45,6 +45,8 @@ package final class Exchange {
     /// the connection or does not hear from the client.
     var lastWord: Response?
     var hasSaidLastWord = false
+    /// Of the answer that was begun.
+    var sentStatus: Int?
     /// Told when the client is too slow with its body.
     var upload: (any Upload)?
     /// How long a short rest of the upload is still waited for, once the answer is there.
@@ -117,6 +119,11 @@ package final class Exchange {
     state.withLock { $0.stage == .over || $0.ending != nil }
   }
 
+  /// The status of the answer that was begun; nil as long as none was.
+  package var sentStatus: Int? {
+    state.withLock { $0.sentStatus }
+  }
+
   /// Whether the rest of the upload is to be read before answering. A streamed body always has to
   /// wait for it.
   private func canWait(for remaining: Int?, _ response: Response) -> Bool {
@@ -161,6 +168,12 @@ package final class Exchange {
       state.isSuspended = true
     }
     return true
+  }
+
+  /// Writes an answer past libmicrohttpd.
+  func say(_ lastWord: Response, isHead: Bool, _ state: inout State) {
+    state.hasSaidLastWord = connection.write(lastWord, isHead: isHead)
+    if state.hasSaidLastWord { state.sentStatus = lastWord.status }
   }
 
   /// Ends the exchange from outside: the socket fails, and the I/O thread notices.

@@ -14,11 +14,16 @@ struct Flow {
   var multipart: MultipartReader?
   /// The upload was told that its body cannot be read.
   var hasFailed = false
+  /// Body bytes that the upload has had.
+  var received = 0
   /// Body bytes thrown away since the answer.
   var discarded = 0
   /// The connection ends although the client may be sending: it must not be reset.
   var lingers = false
   var isHead = false
+  /// libmicrohttpd 0.9.75 forgives bare LF and CR around chunks. A proxy in front may see the end
+  /// of such a body, and the next request, elsewhere: nothing that follows is taken for one.
+  var isChunked = false
   /// HTTP/1.0
   var isOld = false
   /// The end of the connection is that of the answer's body.
@@ -70,6 +75,7 @@ extension Exchange {
     request.remoteAddress = connection.remoteAddress
     flow.target = nil
     flow.isHead = request.method == "HEAD"
+    flow.isChunked = request.isChunked
     flow.isOld = request.version == "HTTP/1.0"
     publish(request)
 
@@ -145,10 +151,18 @@ extension Exchange {
   /// Gives the bytes to the upload and returns how many it took.
   private func offer(_ bytes: Span<UInt8>) -> Int {
     guard let upload = flow.upload else { return bytes.count }
-    guard flow.multipart != nil || flow.hasFailed else {
-      return upload.receive(bytes) ? bytes.count : 0
+    // After a failure nothing is read until the answer decides what becomes of the rest.
+    guard !flow.hasFailed else { return 0 }
+    guard bytes.count <= upload.bodyLimit - flow.received else {
+      flow.hasFailed = true
+      upload.failed(.bodyTooLarge)
+      return 0
     }
-    return offerParts(bytes, to: upload)
+    let taken =
+      flow.multipart == nil
+      ? upload.receive(bytes) ? bytes.count : 0 : offerParts(bytes, to: upload)
+    flow.received += taken
+    return taken
   }
 
   private func endUpload() -> Bool {
@@ -185,6 +199,7 @@ extension Exchange {
     state.answer = nil
     state.lastWord = nil
     state.stage = .answering
+    state.sentStatus = answer.status
     state.pace = Pace(
       allowance: server.configuration.readerStallTimeout,
       rate: server.configuration.minimumReaderRate)
@@ -194,6 +209,7 @@ extension Exchange {
   /// libmicrohttpd is done with the request. The socket is still open.
   func completed(_ code: MHD_RequestTerminationCode) {
     let rest = state.withLock { state in
+      if let lastWord = state.lastWord { say(lastWord, isHead: flow.isHead, &state) }
       let rest = state
       state.stage = .over
       state.isSuspended = false
@@ -202,13 +218,9 @@ extension Exchange {
       state.upload = nil
       return rest
     }
-    var hasSaidLastWord = rest.hasSaidLastWord
-    if let lastWord = rest.lastWord {
-      hasSaidLastWord = connection.write(lastWord, isHead: flow.isHead)
-    }
     var outcome = rest.ending ?? Outcome(code, connection.descriptor)
     if rest.ending == nil {
-      if hasSaidLastWord {
+      if rest.hasSaidLastWord {
         outcome = .delivered
       } else if outcome == .delivered && rest.stage != .answering {
         outcome = .aborted
@@ -219,7 +231,7 @@ extension Exchange {
       // ends with the connection, it does not look at it again: the descriptor would stay open.
       nalu_http_look_soon(connection.handle)
     }
-    if flow.lingers || hasSaidLastWord {
+    if flow.lingers || flow.isChunked || rest.hasSaidLastWord {
       server.lingering.take(connection.descriptor)
     }
     connection.ended(self)

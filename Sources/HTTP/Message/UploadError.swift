@@ -1,5 +1,7 @@
 /// Why a `multipart/form-data` body could not be read.
 package enum UploadError: Error, Equatable, Sendable {
+  /// It is longer than `Upload.bodyLimit`.
+  case bodyTooLarge
   /// `Content-Type` names no usable boundary.
   case noBoundary
   /// The body is not made of parts, or a part's head is broken; what exactly.
@@ -16,6 +18,6 @@ package enum UploadError: Error, Equatable, Sendable {
   /// Besides the file there is a text field of that name. It is refused, because it would
   /// otherwise be taken for a parameter and silently do nothing.
   case textField(String)
-  /// A part's head is larger than the parser's limit.
+  /// A part's head, or what belongs to no part, is larger than the parser's limit.
   case tooLarge
 }

@@ -18,8 +18,6 @@ extension Exchange {
 
   /// Gives the files' content to the upload and returns how many bytes are done with.
   func offerParts(_ bytes: Span<UInt8>, to upload: any Upload) -> Int {
-    // After a failure nothing is read until the answer decides what becomes of the rest.
-    guard !flow.hasFailed else { return 0 }
     do throws(UploadError) {
       let taken = try flow.multipart?.read(bytes) { content, isSecond in
         isSecond ? upload.receiveSecond(content) : upload.receive(content)

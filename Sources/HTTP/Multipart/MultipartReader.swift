@@ -4,9 +4,12 @@ internal import Platform
 /// there may be, however the body is cut into pieces.
 ///
 /// Memory is bounded: what may be the beginning of a delimiter is not stored but counted, since its
-/// bytes are known, and a part's head has a limit.
+/// bytes are known, and a part's head has a limit. So has all that is neither head nor content.
 struct MultipartReader {
   private static let headLimit = 8192
+  /// Bytes that belong to no part and its head: before the first boundary, behind the last, and
+  /// spaces behind one.
+  private static let surroundingsLimit = 8192
 
   /// CR LF `--` and the boundary. CR is found in its first place only.
   private let delimiter: [UInt8]
@@ -21,6 +24,7 @@ struct MultipartReader {
   private var hasMainFile = false
   private var hasSecondFile = false
   private var isSecondFileEmpty = true
+  private var surroundings = 0
 
   private enum State {
     case preamble
@@ -62,6 +66,7 @@ struct MultipartReader {
       switch state {
       case .preamble:
         guard let end = find(in: bytes, from: index, emit: { _ in true }) else { return index }
+        try takeSurroundings(end - index)
         index = end
       case .content:
         let start = index
@@ -81,6 +86,7 @@ struct MultipartReader {
         try takeHead(bytes[index])
         index += 1
       case .epilogue:
+        try takeSurroundings(bytes.count - index)
         return bytes.count
       }
     }
@@ -162,7 +168,7 @@ struct MultipartReader {
   private mutating func take(_ byte: UInt8, after last: UInt8?) throws(UploadError) {
     switch (last, byte) {
     case (nil, 0x20), (nil, 0x09):
-      break
+      try takeSurroundings(1)
     case (nil, UInt8(ascii: "-")), (nil, UInt8(ascii: "\r")):
       state = .delimiterEnd(after: byte)
     case (UInt8(ascii: "-"), UInt8(ascii: "-")):
@@ -173,6 +179,11 @@ struct MultipartReader {
     default:
       throw .malformed("A boundary is followed by something else than the end of its line.")
     }
+  }
+
+  private mutating func takeSurroundings(_ count: Int) throws(UploadError) {
+    surroundings += count
+    guard surroundings <= MultipartReader.surroundingsLimit else { throw .tooLarge }
   }
 
   private mutating func takeHead(_ byte: UInt8) throws(UploadError) {

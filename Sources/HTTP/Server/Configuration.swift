@@ -28,7 +28,8 @@ extension Server {
     package var minimumUploadRate = 0
     /// Without progress of a client that has an answer to read.
     package var readerStallTimeout = Duration.seconds(60)
-    /// Bytes per second a client must read; 0 asks for no rate.
+    /// Bytes per second a client must read, time in which there is nothing to send not counted; 0
+    /// asks for no rate.
     package var minimumReaderRate = 0
     /// Bytes of an upload that are read and thrown away for the sake of an early answer.
     package var drainLimit = 64 << 20

@@ -95,13 +95,11 @@ private func listen(
 
 /// Takes libmicrohttpd's log lines; passes on a few a second.
 private final class LogContext: Sendable {
-  private static let linesPerSecond = 10
   private let log: @Sendable (String) -> Void
   private let state = Lock(State())
 
   private struct State {
-    var second: UInt64 = 0
-    var count = 0
+    var rate = LineRate(limit: 10)
     var lastLine: String?
   }
 
@@ -112,18 +110,11 @@ private final class LogContext: Sendable {
   var lastLine: String? { state.withLock { $0.lastLine } }
 
   func take(_ line: String) {
-    let second = monotonicNanoseconds() / 1_000_000_000
-    let (isPassed, suppressed) = state.withLock { state -> (Bool, Int) in
+    let (isPassed, omitted) = state.withLock { state in
       state.lastLine = line
-      let suppressed = second != state.second ? max(0, state.count - LogContext.linesPerSecond) : 0
-      if second != state.second {
-        state.second = second
-        state.count = 0
-      }
-      state.count += 1
-      return (state.count <= LogContext.linesPerSecond, suppressed)
+      return state.rate.take(at: monotonicNanoseconds())
     }
-    if suppressed > 0 { log("\(suppressed) more lines of libmicrohttpd were left out") }
+    if omitted > 0 { log("\(omitted) more lines of libmicrohttpd were left out") }
     if isPassed { log(line) }
   }
 }

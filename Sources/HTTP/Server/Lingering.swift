@@ -8,8 +8,9 @@ internal import Platform
 final class Lingering: Sendable {
   /// More are closed at once.
   private static let maximumCount = 256
-  /// Bytes thrown away per look.
+  /// Bytes thrown away per look, of one connection and of all.
   private static let bytesPerLook = 4 << 20
+  private static let allBytesPerLook = 16 << 20
   /// Seconds without a byte, and altogether.
   private static let quietTime = Duration.seconds(2)
   private static let totalTime = Duration.seconds(20)
@@ -21,8 +22,15 @@ final class Lingering: Sendable {
     var total = Pace(allowance: Lingering.totalTime)
   }
 
+  private struct State {
+    var entries: [Entry] = []
+    /// Those that are being looked at included.
+    var count = 0
+    var isClosed = false
+  }
+
   private let limit: Int
-  private let entries = Lock<[Entry]>([])
+  private let state = Lock(State())
 
   /// - Parameter limit: bytes thrown away per connection.
   init(limit: Int) {
@@ -31,31 +39,41 @@ final class Lingering: Sendable {
 
   /// Keeps the socket of an answered connection open when libmicrohttpd closes it.
   func take(_ descriptor: Int32) {
-    entries.withLock { entries in
-      guard entries.count < Lingering.maximumCount else { return }
+    state.withLock { state in
+      guard state.count < Lingering.maximumCount, !state.isClosed else { return }
       guard let copy = Sockets.duplicate(descriptor) else { return }
-      entries.append(Entry(descriptor: copy, left: limit))
+      state.entries.append(Entry(descriptor: copy, left: limit))
+      state.count += 1
     }
   }
 
-  /// Throws away what has come in, and closes what is done; called by the sweep.
+  /// Throws away what has come in, and closes what is done; called by the sweep. Whoever calls
+  /// `take` meanwhile does not wait.
   func look(at now: UInt64) {
-    entries.withLock { entries in
-      var kept: [Entry] = []
-      for var entry in entries {
-        if isOver(&entry, at: now) {
-          Sockets.close(entry.descriptor)
-        } else {
-          kept.append(entry)
-        }
-      }
-      entries = kept
+    let entries = state.withLock { state in
+      defer { state.entries = [] }
+      return state.entries
     }
+    let share = min(Lingering.bytesPerLook, Lingering.allBytesPerLook / max(1, entries.count))
+    var kept: [Entry] = []
+    for var entry in entries {
+      if isOver(&entry, at: now, share) {
+        Sockets.close(entry.descriptor)
+      } else {
+        kept.append(entry)
+      }
+    }
+    let isClosed = state.withLock { state in
+      state.count -= entries.count - kept.count
+      if !state.isClosed { state.entries += kept }
+      return state.isClosed
+    }
+    if isClosed { for entry in kept { Sockets.close(entry.descriptor) } }
   }
 
-  private func isOver(_ entry: inout Entry, at now: UInt64) -> Bool {
+  private func isOver(_ entry: inout Entry, at now: UInt64, _ share: Int) -> Bool {
     Sockets.endWriting(entry.descriptor)
-    switch Sockets.discard(entry.descriptor, limit: min(entry.left, Lingering.bytesPerLook)) {
+    switch Sockets.discard(entry.descriptor, limit: min(entry.left, share)) {
     case .end:
       return true
     case .nothingYet:
@@ -67,11 +85,12 @@ final class Lingering: Sendable {
     return entry.left <= 0 || !entry.quiet.isInTime(at: now) || !entry.total.isInTime(at: now)
   }
 
-  /// Closes all.
+  /// Closes all, and takes no more.
   func closeAll() {
-    entries.withLock { entries in
-      for entry in entries { Sockets.close(entry.descriptor) }
-      entries = []
+    state.withLock { state in
+      state.isClosed = true
+      for entry in state.entries { Sockets.close(entry.descriptor) }
+      state.entries = []
     }
   }
 }

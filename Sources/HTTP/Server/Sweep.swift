@@ -83,7 +83,7 @@ extension Exchange {
       guard state.sweepsSinceLastWord > 1 else { return }
       state.lastWord = nil
       state.sweepsSinceLastWord = 0
-      state.hasSaidLastWord = connection.write(lastWord, isHead: false)
+      say(lastWord, isHead: false, &state)
       if state.hasSaidLastWord, !server.configuration.isEncrypted {
         Sockets.endWriting(connection.descriptor)
         return
@@ -115,7 +115,7 @@ extension Exchange {
         state.answer = nil
         state.lastWord = nil
         state.isAnswered = true
-        state.hasSaidLastWord = connection.write(lastWord, isHead: false)
+        say(lastWord, isHead: false, &state)
       }
       end(.timedOut, &state)
     }

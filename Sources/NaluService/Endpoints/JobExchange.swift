@@ -9,6 +9,7 @@ final class JobExchange: Upload, BodySource, JobObserver {
   private let endpoint: String
   /// A second file part of the form.
   let secondPartName: String?
+  let bodyLimit: Int
   private let service: Service
   private let started: UInt64
 
@@ -16,7 +17,8 @@ final class JobExchange: Upload, BodySource, JobObserver {
   private static let smallResult = 1 << 16
 
   init(
-    job: Job, exchange: Exchange, endpoint: MediaEndpoint, service: Service, started: UInt64
+    job: Job, exchange: Exchange, endpoint: MediaEndpoint, service: Service, started: UInt64,
+    bodyLimit: Int
   ) {
     self.job = job
     self.exchange = exchange
@@ -24,6 +26,7 @@ final class JobExchange: Upload, BodySource, JobObserver {
     secondPartName = endpoint.secondPart?.name
     self.service = service
     self.started = started
+    self.bodyLimit = bodyLimit
   }
 
   // MARK: Upload
@@ -34,7 +37,10 @@ final class JobExchange: Upload, BodySource, JobObserver {
 
   func endOfUpload() { job.endInput() }
 
-  func failed(_ error: UploadError) { job.failInput(Problem(error)) }
+  func failed(_ error: UploadError) {
+    let limit = service.configuration.limits.maxBody
+    job.failInput(error == .bodyTooLarge ? .bodyTooLarge(limit: limit) : Problem(error))
+  }
 
   func stalled() {
     job.failInput(Problem(.uploadStalled, "The request did not arrive in time."))
@@ -46,12 +52,11 @@ final class JobExchange: Upload, BodySource, JobObserver {
     let report = job.report
     let seconds = Double(monotonicNanoseconds() - started) / 1e9
     for line in CodecMessageLog.lines(of: job) { service.log(line) }
-    service.metrics.count(
-      report, endpoint: endpoint, seconds: seconds, isCancelled: outcome != .delivered)
+    service.metrics.count(report, endpoint: endpoint, seconds: seconds, outcome)
     service.log(
       JobLog(
         id: job.id, operation: endpoint, request: exchange.request, report: report,
-        outcome: outcome
+        status: exchange.sentStatus ?? 0, outcome: outcome
       ).line)
   }
 
@@ -66,12 +71,17 @@ final class JobExchange: Upload, BodySource, JobObserver {
     case .problem(let problem):
       respond(Response(problem, headers: [jobID, timing]))
     case .whole(let answer, let length):
-      let fields = (answer.headers + answer.trailers).map { ($0.name, $0.value) }
       let isSmall = length <= JobExchange.smallResult
+      let bytes = isSmall ? wholeResult(length) : []
+      if isSmall, bytes.count < length {
+        let problem = job.report.failure ?? Problem(.internal, "The result is not there.")
+        return respond(Response(problem, headers: [jobID, timing]))
+      }
+      let fields = (answer.headers + answer.trailers).map { ($0.name, $0.value) }
       respond(
         Response(
           status: 200, headers: [contentType(answer), jobID, timing] + fields,
-          body: isSmall ? .bytes(wholeResult(length)) : .stream(self, length: length)))
+          body: isSmall ? .bytes(bytes) : .stream(self, length: length)))
     case .streamed(let answer):
       let names = answer.trailerNames + ["Server-Timing"]
       respond(
@@ -142,6 +152,7 @@ extension Problem {
     }
     let detail =
       switch error {
+      case .bodyTooLarge: "The form is too large."
       case .noBoundary: "Content-Type is multipart/form-data without a usable boundary."
       case .malformed(let what): what
       case .truncated: "The body ends before its closing boundary."
@@ -152,7 +163,7 @@ extension Problem {
         "The form carries more than one part \(name); one may be there."
       case .textField(let name):
         "The form has a text field \(quoted(name)); parameters go into the query string."
-      case .tooLarge: "The form has too many fields, or fields that are too large."
+      case .tooLarge: "The form has too much beside its files."
       }
     self.init(.malformedMultipart, detail)
   }

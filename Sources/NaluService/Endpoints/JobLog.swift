@@ -7,6 +7,8 @@ struct JobLog {
   let operation: String
   let request: Request
   let report: JobReport
+  /// Of the answer that was begun; 0 when there was none.
+  let status: Int
   let outcome: Outcome
 
   var line: String {
@@ -15,14 +17,14 @@ struct JobLog {
     writer.member("job", id)
     writer.member("client", request.remoteAddress)
     if let requestID = request.header("X-Request-Id") {
-      writer.member("request_id", String(requestID.prefix(128)))
+      writer.member("request_id", start(of: requestID, bytes: 128))
     }
     writer.member("operation", operation)
     writer.key("parameters")
     writer.beginObject()
     for (name, value) in request.query {
-      writer.key(escaping: String(name.prefix(128)))
-      writer.value(String(value.prefix(128)))
+      writer.key(escaping: start(of: name, bytes: 128))
+      writer.value(start(of: value, bytes: 128))
     }
     writer.endObject()
     writer.member("bytes_in", report.bytesIn)
@@ -31,7 +33,7 @@ struct JobLog {
     writer.member("frames_out", report.counters.framesOut)
     writer.member("queue_ms", Double(report.timing.queued / 1000) / 1000)
     writer.member("work_ms", Double(report.timing.work / 1000) / 1000)
-    writer.member("status", report.failure?.status ?? (outcome == .delivered ? 200 : 0))
+    writer.member("status", status)
     writer.member("code", report.failure?.code.rawValue)
     writer.member("note", report.answer.headers.first { $0.name == "Nalu-Note" }?.value)
     writer.member("outcome", outcome.name)

@@ -127,7 +127,15 @@ func shown(_ text: String) -> String {
 }
 
 private func excerpt(of text: String) -> String {
-  text.count > 60 ? "\(text.prefix(60))…" : text
+  text.utf8.count > 60 ? "\(start(of: text, bytes: 60))…" : text
+}
+
+/// As much of the beginning as fits into so many bytes. A character can have any number of them.
+func start(of text: String, bytes: Int) -> String {
+  guard text.utf8.count > bytes else { return text }
+  var end = text.utf8.index(text.startIndex, offsetBy: bytes)
+  while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+  return String(text.unicodeScalars[..<end])
 }
 
 /// The name with the smallest edit distance from `name`, if it is near enough to be meant.

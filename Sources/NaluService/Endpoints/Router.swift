@@ -5,6 +5,8 @@ internal import Platform
 /// Finds what a request asks for, and judges it by its head alone.
 final class Router: RequestHandler {
   private let service: Service
+  /// Guessers shall not fill the log.
+  private let unauthorized = Lock(LineRate(limit: 20))
 
   init(service: Service) {
     self.service = service
@@ -34,14 +36,28 @@ final class Router: RequestHandler {
   }
 
   /// The answer to a request that becomes no job; one for a media endpoint has an id all the same,
-  /// and a line in the log.
+  /// and a line in the log. So has one without a token, whatever it is for: somebody may be guessing.
   private func refused(_ problem: Problem, _ visit: Visit) -> Response {
-    guard let media = media(at: visit.request.path) else { return Response(problem) }
-    service.log(
-      JobLog(
-        id: visit.id, operation: media.name, request: visit.request, report: .refusal(problem),
-        outcome: .delivered
-      ).line)
+    let media = media(at: visit.request.path)
+    let isUnauthorized = problem.code == .unauthorized
+    guard media != nil || isUnauthorized else { return Response(problem) }
+    var isLogged = true
+    if isUnauthorized {
+      let rate = unauthorized.withLock { $0.take(at: monotonicNanoseconds()) }
+      isLogged = rate.isPassed
+      if rate.omitted > 0 {
+        service.log(ServerLog.line("\(rate.omitted) more requests without a valid token came"))
+      }
+    }
+    if isLogged {
+      service.log(
+        JobLog(
+          id: visit.id, operation: Router.name(of: visit.request, in: service),
+          request: visit.request, report: .refusal(problem), status: problem.status,
+          outcome: .delivered
+        ).line)
+    }
+    guard media != nil else { return Response(problem) }
     return Response(
       problem,
       headers: [("Nalu-Job-Id", visit.id), ("Server-Timing", "queue;dur=0.000, work;dur=0.000")])
@@ -77,6 +93,9 @@ final class Router: RequestHandler {
     let media = media(at: request.path)
     let plain = ServiceEndpoint.all.first { $0.path == request.path }
     let methods = media == nil ? "GET, HEAD, OPTIONS" : "POST, OPTIONS"
+    if request.method == "OPTIONS", request.path == "*" {
+      return .respond(Response(status: 204, headers: [("Allow", "GET, HEAD, POST, OPTIONS")]))
+    }
     if request.method == "OPTIONS", media != nil || plain != nil {
       let fields = service.crossOrigin.preflightFields(for: request, methods: methods)
       return .respond(Response(status: 204, headers: [("Allow", methods)] + fields))
@@ -109,13 +128,14 @@ final class Router: RequestHandler {
     let request = visit.request
     let values = try ParameterValues(request.query, table: endpoint.parameters)
     let limits = service.configuration.limits
-    if let length = request.contentLength, length > limits.maxBody {
-      throw .bodyTooLarge(limit: limits.maxBody)
-    }
     let isForm =
       request.header("Content-Type")?.lowercased().hasPrefix("multipart/form-data") == true
+    let bodyLimit = isForm ? limits.maxForm : limits.maxBody
+    if let length = request.contentLength, length > bodyLimit {
+      throw .bodyTooLarge(limit: limits.maxBody)
+    }
     let context = OperationContext(
-      limits: limits, spoolDirectory: service.spoolDirectory,
+      limits: limits, spoolDirectory: service.spoolDirectory.share(),
       contentLength: isForm ? nil : request.contentLength)
     if endpoint.usesCodec, service.admission.isFull {
       throw Problem(
@@ -126,14 +146,15 @@ final class Router: RequestHandler {
     let operation = try endpoint.makeOperation(values, context)
     let job = Job(
       id: visit.id, operation: operation, workQueue: service.workQueue,
-      admission: service.admission, limits: limits, spoolDirectory: service.spoolDirectory,
+      admission: service.admission, limits: limits,
+      spoolDirectory: context.spoolDirectory,
       messages: CodecMessages(level: service.configuration.codecLog.level))
     guard service.registry.add(job) else {
       throw Problem(.draining, "The server is shutting down; try another one.")
     }
     let joined = JobExchange(
       job: job, exchange: exchange, endpoint: endpoint, service: service,
-      started: visit.started)
+      started: visit.started, bodyLimit: bodyLimit)
     job.observe(joined)
     return joined
   }

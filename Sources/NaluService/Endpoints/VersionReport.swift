@@ -50,7 +50,7 @@ extension Server.Configuration {
       ("idle_timeout", Int(idleTimeout.components.seconds)),
       ("upload_stall_timeout", Int(uploadStallTimeout.components.seconds)),
       ("reader_stall_timeout", Int(readerStallTimeout.components.seconds)),
-      ("min_upload_rate", minimumUploadRate),
+      ("min_upload_rate", minimumUploadRate), ("min_read_rate", minimumReaderRate),
     ]
   }
 }

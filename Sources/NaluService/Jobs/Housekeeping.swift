@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Platform
 
-/// What is looked at once a second: whether jobs wait for a codec that idle ones hold, and whether
-/// memory can be given back.
+/// What is looked at once a second: whether jobs wait too long, or for a codec that idle ones hold,
+/// and whether memory can be given back.
 final class Housekeeping: Sendable {
   /// Memory that has come since the last time is worth a look for what of it is free.
   private static let growth = 64 << 20
@@ -17,26 +17,32 @@ final class Housekeeping: Sendable {
         timer.cancel()
         return
       }
-      if admission.figures.waiting > 0 { for job in registry.all { job.othersWait(for: 1) } }
+      let othersWait = admission.figures.waiting > 0
+      for job in registry.all {
+        job.lookAtTime()
+        if othersWait { job.othersWait(for: 1) }
+      }
       let isIdle = registry.count == 0
-      memory.withLock { $0.look(isIdle: isIdle, steps: workQueue.figures.steps) }
+      let done = workQueue.figures.steps + registry.total
+      memory.withLock { $0.look(isIdle: isIdle, done: done) }
     }
     timer.activate()
   }
 
   /// The C library keeps what many jobs at once have used for the next such crowd.
   private struct Memory {
-    private var steps = 0
+    /// Jobs and steps that had been there.
+    private var done = 0
     private var resident = residentBytes()
 
-    mutating func look(isIdle: Bool, steps: Int) {
+    mutating func look(isIdle: Bool, done: Int) {
       let now = residentBytes()
-      let hasWorked = isIdle && steps != self.steps
+      let hasWorked = isIdle && done != self.done
       guard hasWorked || now > resident + Housekeeping.growth else {
         resident = min(resident, now)
         return
       }
-      if isIdle { self.steps = steps }
+      if isIdle { self.done = done }
       returnFreeMemory()
       resident = residentBytes()
     }

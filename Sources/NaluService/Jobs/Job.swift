@@ -300,7 +300,8 @@ package final class Job: Steppable {
   }
 
   func fail(_ problem: Problem, _ state: inout State) {
-    guard state.failure == nil, !state.isFinished else { return }
+    // What finished before its upload has ended has no answer yet.
+    guard state.failure == nil, !state.isFinished || !state.isAnswered else { return }
     state.failure = problem
   }
 }

@@ -4,6 +4,7 @@ internal import Platform
 package final class JobRegistry: Sendable {
   private struct State: ~Copyable {
     var jobs: [ObjectIdentifier: Job] = [:]
+    var total = 0
     var isDraining = false
   }
   private let state = Lock(State())
@@ -15,6 +16,7 @@ package final class JobRegistry: Sendable {
     state.withLock { state in
       guard !state.isDraining else { return false }
       state.jobs[ObjectIdentifier(job)] = job
+      state.total += 1
       return true
     }
   }
@@ -27,6 +29,8 @@ package final class JobRegistry: Sendable {
   var all: [Job] { state.withLock { Array($0.jobs.values) } }
 
   package var count: Int { state.withLock { $0.jobs.count } }
+  /// Jobs since the start.
+  var total: Int { state.withLock { $0.total } }
   package var isDraining: Bool { state.withLock { $0.isDraining } }
 
   /// From now on new jobs are refused.

@@ -134,12 +134,25 @@ extension Job {
         .outputTooLarge, "The result is larger than max_output, \(limits.maxOutput) bytes.",
         members: [.init("limit", limits.maxOutput)])
     }
-    let seconds = (state.timing.work + state.timing.queued) / 1_000_000_000
-    if seconds >= limits.jobTimeout, !isFinished {
-      return Problem(
-        .jobTimeout, "The job was not done after job_timeout, \(limits.jobTimeout) seconds.",
-        members: [.init("limit", limits.jobTimeout)])
+    return isFinished ? nil : timeExceeded(state)
+  }
+
+  /// Steps look at the clock themselves; a job that waits in a line for its turn, or for a codec,
+  /// comes to no step. It is looked at by `Housekeeping`.
+  func lookAtTime() {
+    update { state in
+      guard state.phase == .waitingForSlot || state.phase == .ready else { return }
+      if let problem = timeExceeded(state) { fail(problem, &state) }
     }
-    return nil
+  }
+
+  private func timeExceeded(_ state: borrowing State) -> Problem? {
+    let isInLine = state.phase == .waitingForSlot || state.phase == .ready
+    let current = isInLine ? monotonicNanoseconds() - state.phaseStart : 0
+    let seconds = (state.timing.work + state.timing.queued + current) / 1_000_000_000
+    guard seconds >= limits.jobTimeout else { return nil }
+    return Problem(
+      .jobTimeout, "The job was not done after job_timeout, \(limits.jobTimeout) seconds.",
+      members: [.init("limit", limits.jobTimeout)])
   }
 }

@@ -8,12 +8,25 @@ package final class SpoolDirectory: Sendable {
   /// For what need not go to a file.
   let memory: MemoryBudget
   private let used = Atomic<Int>(0)
+  /// What this is a share of.
+  private let whole: SpoolDirectory?
 
   package init(path: String, capacity: Int, memory: Int = Limits().maxMemory) {
     self.path = path
     self.capacity = capacity
     self.memory = MemoryBudget(capacity: memory)
+    whole = nil
   }
+
+  private init(shareOf whole: SpoolDirectory) {
+    path = whole.path
+    capacity = whole.capacity - whole.capacity / 4
+    memory = whole.memory
+    self.whole = whole
+  }
+
+  /// The room that one job may take: three quarters, so that others have some whatever it does.
+  func share() -> SpoolDirectory { SpoolDirectory(shareOf: self) }
 
   /// Bytes in temporary files now.
   package var usedBytes: Int { used.load(ordering: .relaxed) }
@@ -21,15 +34,25 @@ package final class SpoolDirectory: Sendable {
   fileprivate func reserve(_ bytes: Int) throws(Problem) {
     let now = used.add(bytes, ordering: .relaxed).newValue
     if now > capacity {
-      release(bytes)
+      used.subtract(bytes, ordering: .relaxed)
       throw Problem(
         .insufficientStorage,
-        "Temporary data of all jobs would exceed max_spool, \(capacity) bytes.")
+        whole == nil
+          ? "Temporary data of all jobs would exceed max_spool, \(capacity) bytes."
+          : "Temporary data of the job would exceed three quarters of max_spool, \(capacity) bytes."
+      )
+    }
+    do throws(Problem) {
+      try whole?.reserve(bytes)
+    } catch {
+      used.subtract(bytes, ordering: .relaxed)
+      throw error
     }
   }
 
   fileprivate func release(_ bytes: Int) {
     used.subtract(bytes, ordering: .relaxed)
+    whole?.release(bytes)
   }
 }
 
@@ -99,6 +122,10 @@ package struct Spool: ~Copyable, Sendable {
     Problem(.insufficientStorage, "Temporary data cannot be written; retry later or elsewhere.")
   }
 
+  private static var cannotBeRead: Problem {
+    Problem(.internal, "Temporary data cannot be read back.")
+  }
+
   /// Fills the free room of `output` from `offset` on, as far as there are bytes.
   package borrowing func read(
     at offset: Int, into output: inout OutputSpan<UInt8>
@@ -108,10 +135,13 @@ package struct Spool: ~Copyable, Sendable {
       position += output.append(fitting: memory.span.extracting(position..<memory.count))
     }
     guard position < count, !output.isFull else { return }
+    let start = output.count
     do throws(SystemError) {
       try file?.read(at: position - memory.count, into: &output)
     } catch {
-      throw Problem(.internal, "Temporary data cannot be read back.")
+      throw Self.cannotBeRead
     }
+    // The file may have been cut.
+    guard output.isFull || output.count - start == count - position else { throw Self.cannotBeRead }
   }
 }

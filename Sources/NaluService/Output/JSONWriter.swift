@@ -98,8 +98,8 @@ package struct JSONWriter: Sendable {
   package mutating func value(_ text: String) {
     separate()
     bytes.append(UInt8(ascii: "\""))
-    if text.utf8.contains(where: Self.needsEscape) {
-      for byte in text.utf8 { append(escaping: byte) }
+    if text.utf8.contains(where: { Self.needsEscape($0) || $0 == Self.latinLead }) {
+      append(escaping: text)
     } else {
       bytes.append(contentsOf: text.utf8)
     }
@@ -202,7 +202,27 @@ extension JSONWriter {
   }
 
   private static func needsEscape(_ byte: UInt8) -> Bool {
-    byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+    byte < 0x20 || byte == 0x7F || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\")
+  }
+
+  /// The first byte of U+0080 to U+00BF in UTF-8. Those up to U+009F are control characters too, to a
+  /// terminal on which somebody reads a log.
+  private static let latinLead: UInt8 = 0xC2
+
+  private mutating func append(escaping text: String) {
+    var followsLead = false
+    for byte in text.utf8 {
+      if followsLead, byte < 0xA0 {
+        bytes.append(UInt8(ascii: "\\"))
+        appendNumber(byte)
+      } else if followsLead {
+        bytes.append(Self.latinLead)
+        bytes.append(byte)
+      } else if byte != Self.latinLead {
+        append(escaping: byte)
+      }
+      followsLead = byte == Self.latinLead && !followsLead
+    }
   }
 
   private mutating func append(escaping byte: UInt8) {
@@ -216,11 +236,14 @@ extension JSONWriter {
     case UInt8(ascii: "\n"): bytes.append(UInt8(ascii: "n"))
     case UInt8(ascii: "\r"): bytes.append(UInt8(ascii: "r"))
     case UInt8(ascii: "\t"): bytes.append(UInt8(ascii: "t"))
-    default:
-      bytes.append(contentsOf: "u00".utf8)
-      bytes.append(Self.hexDigits[Int(byte >> 4)])
-      bytes.append(Self.hexDigits[Int(byte & 15)])
+    default: appendNumber(byte)
     }
+  }
+
+  private mutating func appendNumber(_ character: UInt8) {
+    bytes.append(contentsOf: "u00".utf8)
+    bytes.append(Self.hexDigits[Int(character >> 4)])
+    bytes.append(Self.hexDigits[Int(character & 15)])
   }
 
   static let hexDigits = Array("0123456789abcdef".utf8)

@@ -92,6 +92,30 @@ import TestSupport
     }
   }
 
+  @Test func logsWhoeverComesWithoutAToken() throws {
+    let path = try tokenFile("secret\n")
+    defer { removeFile(path) }
+    let running = try RunningService { $0.tokenFile = path }
+    for target in ["/version", "/nothing"] { _ = running.request("GET", target) }
+    _ = running.post("/inspect", [1])
+    let operations = ["version", "other", "inspect"]
+    #expect(running.log.count == 3)
+    for (line, operation) in zip(running.log, operations) {
+      for part in [
+        "\"operation\":\"\(operation)\"", "\"status\":401", "\"code\":\"unauthorized\"",
+        "\"client\":\"127.0.0.1\"",
+      ] {
+        #expect(line.contains(part), "\(part) in \(line)")
+      }
+    }
+  }
+
+  @Test func refusesATokenFileThatIsTooLong() throws {
+    let path = try tokenFile("secret\n" + String(repeating: "#", count: 1 << 20))
+    defer { removeFile(path) }
+    #expect(throws: BearerTokensError.self) { try BearerTokens(path: path) }
+  }
+
   @Test func everyAnswerIsMarkedAsData() throws {
     let running = try RunningService()
     for reply in [

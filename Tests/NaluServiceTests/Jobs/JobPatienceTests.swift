@@ -1,3 +1,4 @@
+import Dispatch
 import Testing
 
 @testable import NaluService
@@ -42,5 +43,56 @@ import Testing
     }
     #expect(problem.code == .uploadStalled)
     #expect(harness.admission.figures.admitted == 0)
+  }
+
+  /// No step comes to a job that waits for a codec, so that its time must be looked at from outside.
+  @Test func aJobThatWaitsForACodecForTooLongIsGivenUp() throws {
+    var harness = JobHarness(jobs: 1, queue: 4)
+    let (holder, _) = harness.start(RepeatingOperation(blockSize: 1, isExpensive: true))
+    let isTaken = holder.offer([1].span)
+    #expect(isTaken)
+    harness.limits.jobTimeout = 0
+    let (job, client) = harness.start(RepeatingOperation(isExpensive: true))
+    #expect(client.upload([1, 2, 3], to: job))
+    #expect(harness.admission.figures.waiting == 1)
+    job.lookAtTime()
+    guard case .problem(let problem) = try #require(client.waitForAnswer()) else {
+      Issue.record("expected a problem")
+      return
+    }
+    #expect(problem.code == .jobTimeout)
+    #expect(harness.admission.figures == (1, 0))
+    // What waits for its client is not at fault.
+    holder.lookAtTime()
+    #expect(harness.admission.figures == (1, 0))
+  }
+
+  @Test func aJobThatIsReadyForTooLongIsGivenUp() throws {
+    var harness = JobHarness(workers: 1)
+    harness.limits.jobTimeout = 0
+    // Nothing is stepped while the only worker is busy.
+    let gate = DispatchSemaphore(value: 0)
+    harness.workQueue.enqueue(Gate(gate))
+    let (job, client) = harness.start(RepeatingOperation())
+    #expect(client.upload([1, 2, 3], to: job))
+    job.lookAtTime()
+    guard case .problem(let problem) = try #require(client.waitForAnswer()) else {
+      Issue.record("expected a problem")
+      return
+    }
+    #expect(problem.code == .jobTimeout)
+    gate.signal()
+  }
+}
+
+/// A step that lasts until the test has it end.
+private final class Gate: Steppable {
+  private let gate: DispatchSemaphore
+
+  init(_ gate: DispatchSemaphore) { self.gate = gate }
+
+  func runStep() -> Bool {
+    gate.wait()
+    return false
   }
 }

@@ -78,6 +78,44 @@ import Testing
     #expect(rmdir(directory) == 0)
   }
 
+  @Test func anOutputFileIsMadeWhereALinkLeads() throws {
+    let directory = try Self.directory()
+    #expect(mkdir("\(directory)/sub", 0o700) == 0)
+    #expect(symlink("file", "\(directory)/sub/second") == 0)
+    #expect(symlink("sub/second", "\(directory)/first") == 0)
+    try write("new", to: "\(directory)/first")
+    #expect(try readTextFile("\(directory)/sub/file", limit: 100) == "new")
+    #expect(names(in: directory) == ["first", "sub"])
+    #expect(names(in: "\(directory)/sub") == ["file", "second"])
+    for name in ["first", "sub/file", "sub/second"] { unlink("\(directory)/\(name)") }
+    #expect(rmdir("\(directory)/sub") == 0)
+    #expect(rmdir(directory) == 0)
+  }
+
+  @Test func aTextFileThatIsTooLongIsAnError() throws {
+    let directory = try Self.directory()
+    try write("1234", to: "\(directory)/file")
+    #expect(try readTextFile("\(directory)/file", limit: 4) == "1234")
+    let error = #expect(throws: SystemError.self) {
+      try readTextFile("\(directory)/file", limit: 3)
+    }
+    #expect(error?.number == EFBIG)
+    unlink("\(directory)/file")
+    #expect(rmdir(directory) == 0)
+  }
+
+  @Test func namesOfOneFileAreToldApartFromNamesOfTwo() throws {
+    let directory = try Self.directory()
+    for name in ["a", "b"] { try write(name, to: "\(directory)/\(name)") }
+    #expect(symlink("a", "\(directory)/c") == 0)
+    for (name, isSame) in [("./a", true), ("c", true), ("b", false), ("d", false)] {
+      #expect(isSameFile("\(directory)/a", "\(directory)/\(name)") == isSame, "\(name)")
+    }
+    #expect(!isSameFile("/dev/null", "/dev/null"))
+    for name in ["a", "b", "c"] { unlink("\(directory)/\(name)") }
+    #expect(rmdir(directory) == 0)
+  }
+
   @Test func anInputKnowsItsOwnName() throws {
     let directory = try Self.directory()
     for name in ["a", "b"] { try write(name, to: "\(directory)/\(name)") }

@@ -9,7 +9,8 @@ import TestSupport
 @Suite struct LimitTests {
   private static let names = [
     "max_body", "max_frame_pixels", "max_dimension", "max_frames", "max_output", "max_nal_units",
-    "job_timeout", "min_upload_rate", "header_timeout", "idle_timeout", "max_connections",
+    "job_timeout", "min_upload_rate", "min_read_rate", "header_timeout", "idle_timeout",
+    "max_connections",
     "max_connections_per_address", "workers", "jobs", "queue", "spool_dir", "max_spool",
     "max_memory",
   ]
@@ -105,6 +106,26 @@ import TestSupport
     #expect(running.service.spoolDirectory.usedBytes == 0)
   }
 
+  /// A job that takes all it may leaves room for another.
+  @Test func aJobHasAShareOfTheSpool() throws {
+    let whole = SpoolDirectory(path: "/tmp", capacity: 1000)
+    let piece = [UInt8](repeating: 1, count: 250)
+    let shares = [whole.share(), whole.share()]
+    func fill(_ share: SpoolDirectory, pieces: Int) throws(Problem) -> Spool {
+      var spool = Spool(in: share, memoryCapacity: 0)
+      for _ in 0..<pieces { try spool.append(piece.span) }
+      return spool
+    }
+    #expect(throws: Problem.self) { _ = try fill(shares[0], pieces: 4) }
+    #expect(whole.usedBytes == 0)
+    let large = try fill(shares[0], pieces: 3)
+    let small = try fill(shares[1], pieces: 1)
+    #expect(throws: Problem.self) { _ = try fill(shares[1], pieces: 1) }
+    let used = whole.usedBytes
+    let counts = [large.count, small.count]
+    #expect(used == 1000 && counts == [750, 250])
+  }
+
   @Test func aSpoolDirectoryThatFailsIsInsufficientStorageUntilItWorksAgain() throws {
     let path = "/tmp/nalu-test-spool-\(UInt64.random(in: .min ... .max))"
     mkdir(path, 0o700)
@@ -155,6 +176,28 @@ import TestSupport
     #expect(reply.status == 408)
     #expect(reply.string("code") == "upload-stalled")
     #expect(running.becomesIdle())
+  }
+
+  @Test func aReaderThatIsTooSlowIsCut() throws {
+    let running = try RunningService {
+      $0.http.minimumReaderRate = 100_000_000
+      $0.http.readerStallTimeout = .milliseconds(300)
+    }
+    let frames = movingFrames(width: 320, height: 240, count: 2)
+    let stream = running.post("/encode?width=320&height=240&preset=ultrafast", frames).body
+    let many = (0..<200).flatMap { _ in stream }
+    let client = Client(port: running.server.port, receiveBuffer: 4096)
+    client.send(head("POST", "/decode?format=yuv", length: many.count))
+    client.send(many)
+    // Some bytes now and then are progress, but not enough.
+    var read = 0
+    while client.canRead(read + 1000), read < 40 << 20 {
+      read += 1000
+      usleep(20_000)
+    }
+    #expect(read < 40 << 20)
+    #expect(running.becomesIdle())
+    while !running.log.contains(where: { $0.contains("timed-out") }) { usleepShortly() }
   }
 
   @Test func anIdleConnectionIsClosed() throws {

@@ -62,6 +62,43 @@ import TestSupport
     #expect(client.reply().status == 413)
   }
 
+  /// What belongs to no file of a form is bounded too, however the length of the body is told.
+  @Test(arguments: [
+    "", "--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\nabc\r\n--B--",
+  ])
+  func aFormWithoutEndIsRefused(start: String) throws {
+    let running = try RunningService { $0.limits.maxBody = 1000 }
+    let client = running.connect()
+    client.send(
+      head(
+        "POST", "/inspect",
+        headers: [
+          "Content-Type: multipart/form-data; boundary=B", "Transfer-Encoding: chunked",
+        ]))
+    if !start.isEmpty {
+      client.send(String(start.utf8.count, radix: 16) + "\r\n\(start)\r\n")
+    }
+    // Sent, or refused by then; the end of the body is not.
+    for _ in 0..<20 { client.send("3E8\r\n\(String(repeating: "x", count: 1000))\r\n") }
+    let reply = client.reply()
+    #expect(reply.status == 400)
+    #expect(reply.string("code") == "malformed-multipart")
+    #expect(running.becomesIdle())
+  }
+
+  /// The heads of a form are no part of what `max_body` is about.
+  @Test func aFormMayCarryAFileOfTheLargestSize() throws {
+    let running = try RunningService { $0.limits.maxBody = 1000 }
+    for (size, status) in [(1000, 422), (1001, 413)] {
+      let start = "--B\r\nContent-Disposition: form-data; name=f; filename=x\r\n\r\n"
+      let body =
+        Array(start.utf8) + [UInt8](repeating: 120, count: size) + Array("\r\n--B--\r\n".utf8)
+      let reply = running.post(
+        "/inspect", body, headers: ["Content-Type: multipart/form-data; boundary=B"])
+      #expect(reply.status == status)
+    }
+  }
+
   @Test func aFullQueueIsRefusedFromTheHeader() throws {
     let running = try RunningService {
       $0.limits.jobs = 1

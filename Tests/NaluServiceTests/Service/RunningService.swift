@@ -17,14 +17,17 @@ final class RunningService {
     var all: [String] { state.withLock { $0 } }
   }
 
-  init(_ change: (inout Configuration) -> Void = { _ in }) throws {
+  init(
+    endpoints: [MediaEndpoint] = MediaEndpoint.all,
+    _ change: (inout Configuration) -> Void = { _ in }
+  ) throws {
     var configuration = Configuration(processors: 2)
     configuration.http.port = 0
     configuration.grace = 5
     change(&configuration)
     let lines = LogLines()
     self.lines = lines
-    service = try Service(configuration) { lines.append($0) }
+    service = try Service(configuration, endpoints: endpoints) { lines.append($0) }
     server = try service.listen()
   }
 

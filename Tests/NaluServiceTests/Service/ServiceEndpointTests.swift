@@ -21,6 +21,9 @@ import TestSupport
     let options = running.request("OPTIONS", "/encode")
     #expect(options.status == 204)
     #expect(options.header("Allow") == "POST, OPTIONS")
+    let server = running.request("OPTIONS", "*")
+    #expect(server.status == 204)
+    #expect(server.header("Allow") == "GET, HEAD, POST, OPTIONS")
   }
 
   @Test func refusesWorkWhileItShutsDown() throws {
@@ -116,6 +119,60 @@ import TestSupport
     #expect(!line.contains { $0.isNewline })
     #expect(line.contains(#""parameters":{"\"\n{\"job\":":"\"\r\n\\"}"#))
     #expect(line.contains(#""request_id":"\"\\""#))
+  }
+
+  /// Neither do control characters of a terminal get into it, nor any amount of bytes: a character
+  /// can have thousands.
+  @Test func aClientCannotFillTheLogOrCommandATerminal() throws {
+    let running = try RunningService()
+    let marks = String(repeating: "%CC%81", count: 3000)
+    _ = running.request("POST", "/inspect?a=%C2%9B31m%7F%C2%B0&b=x\(marks)", body: [1])
+    while running.log.isEmpty { usleepShortly() }
+    let line = try #require(running.log.first)
+    #expect(line.contains(#""a":"\u009b31m\u007f°""#), "\(line.utf8.count)")
+    #expect(line.utf8.count < 1000)
+    let detail = running.request("POST", "/inspect?x\(marks)=1", body: [1]).body
+    #expect(detail.count < 2000)
+  }
+
+  /// What was sent is 200, whatever becomes of the result afterwards.
+  @Test func logsTheStatusThatWasSentAndWhyTheRestWasNot() throws {
+    let running = try RunningService()
+    var stream = running.post(
+      "/encode?width=320&height=240&gop=5&preset=ultrafast",
+      movingFrames(width: 320, height: 240, count: 20)
+    ).body
+    stream = (0..<10).flatMap { _ in stream }
+    for index in stream.count - 3000..<stream.count - 100 where index % 7 == 0 {
+      stream[index] ^= 0x55
+    }
+    let reply = running.post("/decode?format=yuv&on_error=fail", stream)
+    #expect(reply.status == 200 && !reply.isComplete)
+    #expect(running.becomesIdle())
+    while !running.log.contains(where: { $0.contains("\"operation\":\"decode\"") }) {
+      usleepShortly()
+    }
+    let line = try #require(running.log.first { $0.contains("\"operation\":\"decode\"") })
+    for part in ["\"status\":200", "\"code\":\"undecodable\"", "\"outcome\":\"aborted\""] {
+      #expect(line.contains(part), "\(part) in \(line)")
+    }
+    let page = running.request("GET", "/metrics").text
+    #expect(page.contains("\nnalu_jobs_aborted_total 1\n"))
+    #expect(page.contains("\nnalu_jobs_cancelled_total 0\n"))
+  }
+
+  @Test func countsClientsThatGoAway() throws {
+    let running = try RunningService()
+    let client = running.connect()
+    client.send(head("POST", "/inspect", length: 1000) + "abc")
+    while running.service.registry.count == 0 { usleepShortly() }
+    client.reset()
+    #expect(running.becomesIdle())
+    while running.log.isEmpty { usleepShortly() }
+    #expect(running.log.first?.contains("\"status\":0,") == true)
+    let page = running.request("GET", "/metrics").text
+    #expect(page.contains("\nnalu_jobs_aborted_total 0\n"))
+    #expect(page.contains("\nnalu_jobs_cancelled_total 1\n"))
   }
 
   @Test func logsWhatTheCodecLibrariesSayUnderTheIDOfTheJob() throws {
