@@ -53,7 +53,7 @@ private final class SoundBehindVideo: DemuxerSource {
     interruption.attach(until: deadline)
     defer { interruption.detach() }
     var demuxer = try Demuxer(source, format: .flv)
-    guard let packet = try demuxer.next() else { return source.readCount }
+    guard let packet = try? demuxer.next() else { return source.readCount }
     demuxer.select([packet.track])
     _ = try? demuxer.next()
     return source.readCount

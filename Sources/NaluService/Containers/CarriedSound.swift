@@ -42,13 +42,18 @@ enum LeftOut {
   ///   - video: Index of the H.264 that is taken.
   /// - Returns: A note; nil when nothing is left out.
   static func note(_ tracks: [Track], kept: [Int], video: Int?) -> String? {
-    let left = tracks.indices.filter { $0 != video && !kept.contains($0) }
-    guard !left.isEmpty else { return nil }
-    var names = left.prefix(namedTracks).map { index in
+    let names = tracks.enumerated().map { index, track in
       // Not every container has numbers of its own.
-      let number = tracks[index].id > 0 ? tracks[index].id : index + 1
-      return "\(tracks[index].title) (track \(number))"
+      "\(track.title) (track \(track.id > 0 ? track.id : index + 1))"
     }
+    return note(names: names, kept: kept, video: video)
+  }
+
+  /// The same by what the tracks are called.
+  static func note(names all: [String], kept: [Int], video: Int?) -> String? {
+    let left = all.indices.filter { $0 != video && !kept.contains($0) }
+    guard !left.isEmpty else { return nil }
+    var names = left.prefix(namedTracks).map { all[$0] }
     if left.count > namedTracks { names.append("\(left.count - namedTracks) more") }
     return "left out: \(names.joined(separator: ", "))"
   }

@@ -16,7 +16,9 @@ import Testing
   private static func zeros(_ count: Int) -> [UInt8] { [UInt8](repeating: 0, count: count) }
 
   private static func attachments(_ size: Int) -> [UInt8] {
-    let file = MatroskaBuilder.text(0x466E, "a") + MatroskaBuilder.element(0x465C, zeros(size))
+    let file =
+      MatroskaBuilder.text(0x466E, "a") + MatroskaBuilder.text(0x4660, "text/plain")
+      + MatroskaBuilder.element(0x465C, zeros(size))
     return MatroskaBuilder.element(0x1941_A469, MatroskaBuilder.element(0x61A7, file))
   }
 

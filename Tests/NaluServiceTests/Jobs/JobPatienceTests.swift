@@ -91,6 +91,8 @@ private final class Gate: Steppable {
 
   init(_ gate: DispatchSemaphore) { self.gate = gate }
 
+  var isHeavy: Bool { false }
+
   func runStep() -> Bool {
     gate.wait()
     return false
