@@ -70,6 +70,7 @@ extension UnsafeMutablePointer where Pointee == AVCodecContext {
     if let coding = settings.entropyCoding { try set("coder", coding.rawValue) }
     if let pyramid = settings.bframePyramid, !pyramid { try set("b-pyramid", "none") }
     if !settings.sceneCut { try set("sc_threshold", "0") }
+    if let lookahead = settings.lookahead { try set("rc-lookahead", "\(lookahead)") }
     if settings.intraRefresh { try set("intra-refresh", "1") }
     if settings.accessUnitDelimiters { try set("aud", "1") }
     try set("forced-idr", "1")

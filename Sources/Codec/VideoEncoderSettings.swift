@@ -25,6 +25,8 @@ extension VideoEncoder {
     package var intraRefresh = false
     /// Consecutive B-frames at most; `nil`: the preset's choice.
     package var bframes: Int?
+    /// Frames that are looked ahead at; `nil`: the preset's choice.
+    package var lookahead: Int?
     /// B-frames may be references; `nil`: the preset's choice.
     package var bframePyramid: Bool?
     /// Reference frames; `nil`: the preset's choice, as far as the level allows.

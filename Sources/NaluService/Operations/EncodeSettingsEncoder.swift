@@ -28,7 +28,9 @@ extension EncodeSettings {
     settings.entropyCoding = entropyCoding
     settings.profile = profile
     settings.level = try codedLevel(of: video)
+    try checkReferences(video)
     limitPictures(of: &settings, video)
+    settings.lookahead = boundedLookahead(of: video)
     settings.realtime = isRealtime
     settings.preset = preset
     settings.tunes = tunes
