@@ -75,10 +75,8 @@ import TestSupport
     let uploads = Box<Stalling>()
     let server = try Server(
       configuration { $0.uploadStallTimeout = .milliseconds(300) },
-      handler: Service { _, exchange in
-        let upload = Stalling(exchange)
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Stalling(exchange)
       })
     defer { server.stop() }
     let client = Client(port: server.port)
@@ -103,10 +101,8 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       configuration { $0.uploadStallTimeout = .milliseconds(300) },
-      handler: Service { _, exchange in
-        let upload = Collector(exchange)
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Collector(exchange)
       })
     defer { server.stop() }
     let client = Client(port: server.port)
@@ -178,8 +174,8 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       configuration { $0.readerStallTimeout = .milliseconds(500) },
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { collector in
+      handler: uploads.handler { exchange in
+        Collector(exchange) { collector in
           collector.exchange?.respond(
             Response(
               status: 200,
@@ -187,8 +183,6 @@ import TestSupport
                 ? .stream(Endless(pauseAfter: .max), length: nil)
                 : .bytes([UInt8](repeating: 0, count: 32 << 20))))
         }
-        uploads.put(upload)
-        return .receive(upload)
       })
     defer { server.stop() }
     let client = Client(port: server.port, receiveBuffer: 4096)

@@ -36,10 +36,8 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { _ in }
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Collector(exchange) { _ in }
       })
     defer { server.stop() }
     let client = Client(port: server.port)
@@ -56,13 +54,11 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { collector in
+      handler: uploads.handler { exchange in
+        Collector(exchange) { collector in
           collector.exchange?.respond(
             Response(status: 200, body: .stream(Endless(pauseAfter: 1), length: nil)))
         }
-        uploads.put(upload)
-        return .receive(upload)
       })
     defer { server.stop() }
     let client = Client(port: server.port)
@@ -78,13 +74,11 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { collector in
+      handler: uploads.handler { exchange in
+        Collector(exchange) { collector in
           collector.exchange?.respond(
             Response(status: 200, body: .stream(Endless(pauseAfter: .max), length: nil)))
         }
-        uploads.put(upload)
-        return .receive(upload)
       })
     defer { server.stop() }
     let uploader = Client(port: server.port)
@@ -181,13 +175,11 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { collector in
+      handler: uploads.handler { exchange in
+        Collector(exchange) { collector in
           collector.exchange?.respond(
             Response(status: 200, body: .stream(Endless(pauseAfter: 1), length: length)))
         }
-        uploads.put(upload)
-        return .receive(upload)
       })
     defer { server.stop() }
     let client = Client(port: server.port)

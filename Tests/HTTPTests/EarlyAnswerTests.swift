@@ -13,10 +13,8 @@ import TestSupport
     let uploads = Box<Limited>()
     let server = try Server(
       EarlyAnswerTests.impatient,
-      handler: Service { _, exchange in
-        let upload = Limited(exchange)
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Limited(exchange)
       })
     defer { server.stop() }
     let client = Client(port: server.port)
@@ -70,10 +68,8 @@ import TestSupport
     let uploads = Box<Impatient>()
     let server = try Server(
       EarlyAnswerTests.impatient,
-      handler: Service { _, exchange in
-        let upload = Impatient(exchange)
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Impatient(exchange)
       })
     defer { server.stop() }
     let client = Client(port: server.port)
@@ -208,10 +204,8 @@ import TestSupport
     let uploads = Box<Impatient>()
     let server = try Server(
       EarlyAnswerTests.configuration,
-      handler: Service { _, exchange in
-        let upload = Impatient(exchange)
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Impatient(exchange)
       })
     defer { server.stop() }
     let client = Client(port: server.port)

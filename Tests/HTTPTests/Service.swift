@@ -115,6 +115,17 @@ final class Box<Value: Sendable>: Sendable {
   }
 }
 
+extension Box where Value: Upload {
+  /// Takes every request in as what `make` makes of it, and keeps that here.
+  func handler(_ make: @escaping @Sendable (Exchange) -> Value) -> Service {
+    Service { _, exchange in
+      let upload = make(exchange)
+      self.put(upload)
+      return .receive(upload)
+    }
+  }
+}
+
 /// Waits until `condition` holds; false when it never does.
 func eventually(_ condition: () -> Bool) -> Bool {
   let deadline = monotonicNanoseconds() + 20_000_000_000

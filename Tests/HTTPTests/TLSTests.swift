@@ -108,10 +108,8 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       configuration("one"),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange) { _ in }
-        uploads.put(upload)
-        return .receive(upload)
+      handler: uploads.handler { exchange in
+        Collector(exchange) { _ in }
       })
     defer { server.stop() }
     let client = TLSClient(port: server.port)

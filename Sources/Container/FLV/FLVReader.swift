@@ -213,10 +213,7 @@ package struct FLVReader: Sendable {
       return
     }
     let head = VideoHead(buffer)
-    if head.size > buffer.count, bodyLeft > 0 {
-      state = .bodyHead(min(head.size, buffer.count + bodyLeft))
-      return
-    }
+    if waitsForHead(of: head.size) { return }
     tag?.video = head.video
     announce(&sink)
     file.noteVideo(head, at: tag?.timestamp ?? 0)
@@ -236,14 +233,18 @@ package struct FLVReader: Sendable {
     }
   }
 
+  /// The head is longer than what was read of it, and there is more.
+  private mutating func waitsForHead(of size: Int) -> Bool {
+    guard size > buffer.count, bodyLeft > 0 else { return false }
+    state = .bodyHead(min(size, buffer.count + bodyLeft))
+    return true
+  }
+
   private mutating func readAudioHead<Sink: ContainerSink>(
     _ sink: inout Sink
   ) throws(Sink.Failure) {
     let head = AudioHead(buffer)
-    if head.size > buffer.count, bodyLeft > 0 {
-      state = .bodyHead(min(head.size, buffer.count + bodyLeft))
-      return
-    }
+    if waitsForHead(of: head.size) { return }
     tag?.audioCodec = head.codec
     announce(&sink)
     file.noteAudio(head, at: tag?.timestamp ?? 0)

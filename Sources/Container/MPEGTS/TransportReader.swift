@@ -24,14 +24,14 @@ package struct TransportReader: Sendable {
   private var waitingStart = 0
   private var isWaiting = true
 
-  private var units: ByteStreamUnits
-  private var header = PESHeader()
-  private var headerPlace = 0
-  private var payloadLeft: Int?
-  private var hasPES = false
-  private var sampleIndex = 0
-  private var unwrapper = TimeUnwrapper()
-  private var clock = SampleClock()
+  var units: ByteStreamUnits
+  var header = PESHeader()
+  var headerPlace = 0
+  var payloadLeft: Int?
+  var hasPES = false
+  var sampleIndex = 0
+  var unwrapper = TimeUnwrapper()
+  var clock = SampleClock()
 
   private static let packetBytes = 188
   private static let maxWaiting = 1 << 20
@@ -333,70 +333,6 @@ package struct TransportReader: Sendable {
         ContainerFinding(
           .warning, .clock, "The program clock of PID \(counts.pid) jumps.", at: offset))
     }
-  }
-
-  // MARK: The reported stream
-
-  /// The PES packet is shorter than it says.
-  private var isPacketOpen: Bool { hasPES && (header.isOpen || (payloadLeft ?? 0) > 0) }
-
-  private mutating func readPES<Sink: ContainerSink>(
-    _ content: Span<UInt8>, at offset: Int, startsUnit: Bool, _ sink: inout Sink
-  ) {
-    if startsUnit {
-      if isPacketOpen {
-        sink.note(
-          ContainerFinding(
-            .error, .damaged,
-            "A PES packet ends before its header does, or \(payloadLeft ?? 0) bytes before the"
-              + " PES_packet_length that it says.", at: headerPlace))
-      }
-      payloadLeft = nil
-      header.begin()
-      headerPlace = offset
-      hasPES = true
-    }
-    guard hasPES else { return }
-    var first = 0
-    if header.isOpen {
-      switch header.add(content) {
-      case .incomplete: return
-      case .invalid:
-        hasPES = false
-        sink.note(
-          ContainerFinding(
-            .error, .damaged, "A PES packet does not begin with its start code.", at: headerPlace))
-        return
-      case .complete(let found, let next):
-        beginSample(found, &sink)
-        first = next
-      }
-    }
-    var end = content.count
-    if let left = payloadLeft {
-      end = min(end, first + left)
-      payloadLeft = left - (end - first)
-    }
-    guard first < end else { return }
-    units.append(content.extracting(first..<end), at: offset + first)
-  }
-
-  private mutating func beginSample<Sink: ContainerSink>(
-    _ found: PESHeader.Content, _ sink: inout Sink
-  ) {
-    var sample = Sample(index: sampleIndex, offset: headerPlace, streamOffset: units.streamOffset)
-    sampleIndex += 1
-    sample.isWhole = false
-    if let pts = found.pts {
-      let dts = unwrapper.unwrap(found.dts ?? pts)
-      sample.dts = dts
-      var delay = (pts - (found.dts ?? pts)) % (1 << 33)
-      if delay < -(1 << 32) { delay += 1 << 33 }
-      sample.pts = dts + delay
-    }
-    clock.add(sample.pts)
-    payloadLeft = found.size
-    sink.take(sample)
   }
 
   // MARK: Tracks
