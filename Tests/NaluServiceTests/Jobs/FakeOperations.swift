@@ -1,3 +1,4 @@
+import Dispatch
 import Platform
 import Synchronization
 
@@ -92,5 +93,27 @@ struct CountingOperation: ~Copyable, Operation {
     remaining -= 1
     output.bytes.append(0)
     return remaining > 0 ? .again : .finished
+  }
+}
+
+/// A job whose one step lasts until the test has it end.
+final class WaitingJob: Steppable {
+  let isHeavy: Bool
+  let mayEnd = DispatchSemaphore(value: 0)
+  private let begun = DispatchSemaphore(value: 0)
+
+  init(isHeavy: Bool = false) {
+    self.isHeavy = isHeavy
+  }
+
+  func runStep() -> Bool {
+    begun.signal()
+    mayEnd.wait()
+    return false
+  }
+
+  /// Waits for the step, ten seconds unless told otherwise.
+  func begins(within seconds: Double = 10) -> Bool {
+    begun.wait(timeout: .now() + seconds) == .success
   }
 }

@@ -71,8 +71,9 @@ import Testing
     var harness = JobHarness(workers: 1)
     harness.limits.jobTimeout = 0
     // Nothing is stepped while the only worker is busy.
-    let gate = DispatchSemaphore(value: 0)
-    harness.workQueue.enqueue(Gate(gate))
+    let busy = WaitingJob()
+    harness.workQueue.enqueue(busy)
+    #expect(busy.begins())
     let (job, client) = harness.start(RepeatingOperation())
     #expect(client.upload([1, 2, 3], to: job))
     job.lookAtTime()
@@ -81,20 +82,6 @@ import Testing
       return
     }
     #expect(problem.code == .jobTimeout)
-    gate.signal()
-  }
-}
-
-/// A step that lasts until the test has it end.
-private final class Gate: Steppable {
-  private let gate: DispatchSemaphore
-
-  init(_ gate: DispatchSemaphore) { self.gate = gate }
-
-  var isHeavy: Bool { false }
-
-  func runStep() -> Bool {
-    gate.wait()
-    return false
+    busy.mayEnd.signal()
   }
 }
