@@ -84,10 +84,13 @@ package struct ImageWriter: ~Copyable {
   private mutating func makeImages() throws(CodecError) {
     let working = Array(lanes[..<filled])
     filled = 0
+    let interruption = Interruption.current
     if working.count == 1 {
-      working[0].work()
+      working[0].work(until: interruption)
     } else {
-      DispatchQueue.concurrentPerform(iterations: working.count) { working[$0].work() }
+      DispatchQueue.concurrentPerform(iterations: working.count) {
+        working[$0].work(until: interruption)
+      }
     }
     for lane in working { finished.append(try lane.takeImage()) }
   }
@@ -117,10 +120,10 @@ private final class ImageLane {
   }
 
   /// Makes the image; called on any thread.
-  func work() {
+  func work(until interruption: Interruption?) {
     guard let frame = frame.take() else { return }
     do throws(CodecError) {
-      result = .success(try image(of: frame))
+      result = .success(try image(of: frame, until: interruption))
     } catch {
       result = .failure(error)
     }
@@ -132,7 +135,9 @@ private final class ImageLane {
     return ImageWriter.Image(number: number, bytes: try result.get())
   }
 
-  private func image(of frame: borrowing Frame) throws(CodecError) -> [UInt8] {
+  private func image(
+    of frame: borrowing Frame, until interruption: Interruption?
+  ) throws(CodecError) -> [UInt8] {
     let source = ColorCoding(of: frame)
     let full = ColorCoding(matrix: source.matrix, isFullRange: true)
     let (width, height) = (presentation.width, presentation.height)
@@ -146,7 +151,8 @@ private final class ImageLane {
         coding: jfif, width: picture.width, height: picture.height)
     }
     picture.setSampleAspectRatio(presentation)
-    return try fileFormat == .png ? encodePNG(picture) : encodeJPEG(picture)
+    return try fileFormat == .png
+      ? encodePNG(picture, until: interruption) : encodeJPEG(picture)
   }
 
   /// What the picture becomes before it is turned.
@@ -160,9 +166,11 @@ private final class ImageLane {
     }
   }
 
-  private func encodePNG(_ picture: borrowing Frame) throws(CodecError) -> [UInt8] {
+  private func encodePNG(
+    _ picture: borrowing Frame, until interruption: Interruption?
+  ) throws(CodecError) -> [UInt8] {
     if png == nil { png = try PNGWriter() }
-    return try png?.write(picture) ?? []
+    return try png?.write(picture, until: interruption) ?? []
   }
 
   private func encodeJPEG(_ picture: borrowing Frame) throws(CodecError) -> [UInt8] {

@@ -2,8 +2,9 @@ internal import CFFmpeg
 internal import Platform
 internal import Synchronization
 
-/// Ends, in the middle of a step, the reading of a container for a job that nobody wants any more or
-/// whose time is up: one call of libavformat may pass over all of an upload.
+/// Ends what may last long within a step for a job that nobody wants any more or whose time is up:
+/// the reading of a container, of which one call of libavformat may pass over all, and the writing
+/// of a large PNG.
 package final class Interruption: Sendable {
   private let isCancelled = Atomic<Bool>(false)
   private let deadline = Atomic<UInt64>(.max)
@@ -24,12 +25,15 @@ package final class Interruption: Sendable {
   package func detach() { nalu_interruption_of_thread().pointee = nil }
 
   /// The job of the calling thread is to read no further.
-  static var isDue: Bool {
-    guard let current = nalu_interruption_of_thread().pointee else { return false }
-    return Unmanaged<Interruption>.fromOpaque(current).takeUnretainedValue().isDue
+  static var isDue: Bool { current?.isDue ?? false }
+
+  /// Of the job of the calling thread.
+  static var current: Interruption? {
+    guard let current = nalu_interruption_of_thread().pointee else { return nil }
+    return Unmanaged<Interruption>.fromOpaque(current).takeUnretainedValue()
   }
 
-  private var isDue: Bool {
+  var isDue: Bool {
     if isCancelled.load(ordering: .relaxed) { return true }
     let deadline = deadline.load(ordering: .relaxed)
     return deadline != .max && monotonicNanoseconds() >= deadline

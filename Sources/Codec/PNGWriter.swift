@@ -11,8 +11,11 @@ struct PNGWriter: ~Copyable {
   private let filters: [Filter]
   private var imagesUntilTrial = 0
   private var lastFormat = AV_PIX_FMT_NONE
+  /// Of the job for which an image is written.
+  private var interruption: Interruption?
 
   private static let imagesPerTrial = 16
+  private static let rowsPerBand = 64
   private static let signature: [UInt8] = [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]
 
   enum Filter: UInt8, CaseIterable {
@@ -27,14 +30,20 @@ struct PNGWriter: ~Copyable {
   }
 
   /// The file for a picture in RGB24, GBRP, RGB48BE, GRAY8 or GRAY16BE.
-  mutating func write(_ picture: borrowing Frame) throws(CodecError) -> [UInt8] {
+  ///
+  /// - Throws: `CodecError` in the middle, when the interruption is due.
+  mutating func write(
+    _ picture: borrowing Frame, until interruption: Interruption? = nil
+  ) throws(CodecError) -> [UInt8] {
+    self.interruption = interruption
+    defer { self.interruption = nil }
     let source = picture.av.pointer
     let layout = Layout(source.pointee)
     prepare(layout, AVPixelFormat(source.pointee.format))
     let rows = rows(of: source, layout)
     if imagesUntilTrial == 0 { try choose(rows, layout) }
     imagesUntilTrial -= 1
-    for row in 0..<layout.rows { filterRow(rows, layout, row, filter, to: row) }
+    try filterRows(rows, layout, filter)
     let size = try compress(rows: layout.rows)
     var file: [UInt8] = []
     file.reserveCapacity(size + 256)
@@ -103,7 +112,7 @@ struct PNGWriter: ~Copyable {
     imagesUntilTrial = Self.imagesPerTrial
     var best = Int.max
     for candidate in filters {
-      for row in 0..<layout.rows { filterRow(source, layout, row, candidate, to: row) }
+      try filterRows(source, layout, candidate)
       let size = try compress(rows: layout.rows)
       if size < best {
         best = size
@@ -114,9 +123,25 @@ struct PNGWriter: ~Copyable {
 
   /// Compresses so many filtered rows; the bytes that takes.
   private func compress(rows: Int) throws(CodecError) -> Int {
-    try compressor.compress(
+    try endIfDue()
+    return try compressor.compress(
       buffers.filtered, (buffers.rowBytes + 1) * rows, to: buffers.compressed,
       capacity: buffers.capacity)
+  }
+
+  private func filterRows(
+    _ source: Rows, _ layout: Layout, _ filter: Filter
+  ) throws(CodecError) {
+    for row in 0..<layout.rows {
+      if row % Self.rowsPerBand == 0 { try endIfDue() }
+      filterRow(source, layout, row, filter, to: row)
+    }
+  }
+
+  private func endIfDue() throws(CodecError) {
+    guard interruption?.isDue != true else {
+      throw CodecError(function: "PNGWriter.write", code: -ECANCELED)
+    }
   }
 
   /// Writes the filter's number and what it makes of a row (ISO/IEC 15948 clause 9).

@@ -29,8 +29,16 @@ package struct Limits: Equatable, Sendable {
   /// Encoder or decoder threads of one job at most.
   package var maxThreads = 2
 
-  /// Seconds that a client may keep a codec idle, in all, while other jobs wait for one.
+  /// Seconds that a client may keep a codec idle, in all, while another job waits for one; less when
+  /// more wait.
   package static let codecPatience = 30
+
+  package static func codecPatience(whileWaiting jobs: Int) -> Int {
+    max(2, codecPatience / max(1, jobs))
+  }
+
+  /// Nanoseconds from which on a step is slow: it must not be waited for.
+  package static let slowStep: UInt64 = 250_000_000
   /// Upload blocks that wait in memory for a worker, per job.
   package static let inputBlocks = 2
   /// Bytes of result in memory, per job, from which on the job waits for its reader.

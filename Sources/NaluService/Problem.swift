@@ -42,6 +42,8 @@ package struct Problem: Error, Equatable, Sendable {
   package var parameter: String?
   /// Members beside the standard ones, such as `frame_size` or `offset`.
   package var members: [Member]
+  /// Seconds after which the same request may go well; nil where waiting does not help.
+  package var retryAfter: Int?
 
   /// A further member of the problem object.
   package struct Member: Equatable, Sendable {
@@ -71,6 +73,7 @@ package struct Problem: Error, Equatable, Sendable {
     self.detail = detail
     self.parameter = parameter
     self.members = members
+    retryAfter = code.retryAfter
   }
 }
 
@@ -94,6 +97,14 @@ extension Problem.Code {
     case .jobTimeout: 504
     case .insufficientStorage: 507
     case .internal: 500
+    }
+  }
+
+  /// Of what usually passes; an occurrence may know better.
+  fileprivate var retryAfter: Int? {
+    switch self {
+    case .queueFull, .draining, .insufficientStorage: 1
+    default: nil
     }
   }
 

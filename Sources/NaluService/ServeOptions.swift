@@ -45,7 +45,9 @@ package enum ServeOptions {
     "cors-origins", .origins, help: "Origins of web pages that may use the service, or *.")
   package static let workers = Parameter<Int>(
     "workers", .integer(1...1024), default: "one a processor",
-    help: "Steps of jobs that run at once; one more, without a codec, while codecs have them all.")
+    help:
+      "Steps of jobs that run at once; up to two more, of light kinds, while slow ones have them all."
+  )
   package static let jobs = Parameter<Int>(
     "jobs", .integer(1...1024), default: "two a processor",
     help: "Jobs that hold an encoder or decoder at once.")

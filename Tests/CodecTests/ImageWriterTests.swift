@@ -43,6 +43,27 @@ import Testing
     return image.bytes
   }
 
+  @Test(arguments: [1, 2])
+  func anImageIsNotWrittenForAJobThatIsOver(threads: Int) throws {
+    let interruption = Interruption()
+    interruption.attach(until: .max)
+    defer { interruption.detach() }
+    var settings = ImageWriter.Settings()
+    settings.threads = threads
+    var writer = ImageWriter(settings)
+    let how = ImageWriter.Presentation(width: 16, height: 16)
+    for number in 0..<threads {
+      try writer.send(flat(.yuv420p, [90, 100, 110]), number: number, as: how)
+    }
+    interruption.cancel()
+    for number in 1..<threads {
+      try writer.send(flat(.yuv420p, [90, 100, 110]), number: number, as: how)
+    }
+    #expect(throws: CodecError.self) {
+      try writer.send(flat(.yuv420p, [90, 100, 110]), number: 9, as: how)
+    }
+  }
+
   /// The version of the library that made it is nobody's business, and no part of the picture.
   @Test func aJPEGNamesNoLibrary() throws {
     let file = try image(flat(.yuv420p, [90, 100, 110]), .jpeg)

@@ -49,6 +49,16 @@ import Testing
     return bytes
   }
 
+  @Test func anImageIsNotWrittenForAJobThatIsOver() throws {
+    var writer = try PNGWriter()
+    let picture = try picture(AV_PIX_FMT_RGB24, 64, 700, .text)
+    let whole = try writer.write(picture, until: Interruption())
+    let interruption = Interruption()
+    interruption.cancel()
+    #expect(throws: CodecError.self) { try writer.write(picture, until: interruption) }
+    #expect(try writer.write(picture) == whole)
+  }
+
   @Test(
     arguments: Content.allCases,
     [(1, 1), (3, 2), (16, 16), (255, 3), (64, 700), (701, 333)])

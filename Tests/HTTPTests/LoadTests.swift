@@ -209,6 +209,29 @@ import TestSupport
     #expect(lines.all.allSatisfy { !$0.contains("\n") })
     #expect(lines.all.count < 100)
   }
+
+  /// Whoever ends an exchange knows why; the library need not call it an error.
+  @Test func saysNothingOfExchangesThatAreEndedOnPurpose() throws {
+    let lines = Box<String>()
+    var configuration = Server.Configuration()
+    configuration.log = { lines.put($0) }
+    let uploads = Box<Collector>()
+    let server = try Server(
+      configuration,
+      handler: uploads.handler { exchange in
+        let upload = Collector(exchange)
+        upload.set(open: false)
+        return upload
+      })
+    defer { server.stop() }
+    let client = Client(port: server.port)
+    client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")
+    let upload = try #require(uploads.first())
+    #expect(eventually { upload.calls == 1 })
+    upload.exchange?.abort()
+    #expect(eventually { upload.outcomes == [.aborted] })
+    #expect(!lines.all.contains { $0.contains("internal error") })
+  }
 }
 
 /// Counts how often it is asked, and never has or takes anything.

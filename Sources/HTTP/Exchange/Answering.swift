@@ -4,6 +4,12 @@ internal import Platform
 extension Exchange {
   /// Hands an answer to libmicrohttpd; false when it refuses.
   func queue(_ answer: Response) -> Bool {
+    let isQueued = hand(answer)
+    if !isQueued { server.configuration.log("libmicrohttpd refused an answer") }
+    return isQueued
+  }
+
+  private func hand(_ answer: Response) -> Bool {
     guard let response = makeResponse(answer) else { return false }
     defer { MHD_destroy_response(response) }
     for (name, value) in answer.headers where !Response.isServersOwn(name) {

@@ -109,7 +109,12 @@ private final class LogContext: Sendable {
 
   var lastLine: String? { state.withLock { $0.lastLine } }
 
+  /// What libmicrohttpd says when a request's handler does not go on. That is always on purpose,
+  /// because the exchange is over, and whoever asked for it knows why.
+  private static let endOnPurpose = "Application reported internal error, closing connection."
+
   func take(_ line: String) {
+    guard line != Self.endOnPurpose else { return }
     let (isPassed, omitted) = state.withLock { state in
       state.lastLine = line
       return state.rate.take(at: monotonicNanoseconds())

@@ -56,11 +56,15 @@ enum DecodeParameters {
 
 extension ParameterKind<FrameSelection> {
   fileprivate static var frameSelection: ParameterKind {
-    ParameterKind(
+    let number = "[0-9]{1,\(FrameSelection.digitLimit)}"
+    let item = "\(number)(-\(number))?"
+    return ParameterKind(
       "frame numbers and ranges with commas such as 0,10,20-29 (at most "
-        + "\(FrameSelection.itemLimit)), or all, keyframes, every:N, last, t:SECONDS",
+        + "\(FrameSelection.itemLimit)), or all, keyframes, every:N, last, t:SECONDS; numbers have "
+        + "at most \(FrameSelection.digitLimit) digits, N is at least 1, SECONDS is below 1e9",
       schema: .pattern(
-        #"^([0-9]+(-[0-9]+)?(,[0-9]+(-[0-9]+)?)*|all|keyframes|last|every:[0-9]+|t:[0-9]+(\.[0-9]+)?)$"#,
+        "^(\(item)(,\(item)){0,\(FrameSelection.itemLimit - 1)}|all|keyframes|last|every:\(number)|"
+          + #"t:[0-9]+(\.[0-9]+)?)$"#,
         example: "0,10,20-29")
     ) { FrameSelection($0) }
   }

@@ -24,7 +24,7 @@ enum EncodeParameters {
     help: "Frames per second; the VUI says exactly this.")
 
   static let bitrate = Parameter(
-    "bitrate", .bits(1000...2_000_000_000),
+    "bitrate", .bits(bits),
     otherNames: ["b", "b:v", "vb", "bit_rate", "AverageBitRate"],
     help: "Average bits per second, rounded to thousands. At most one of bitrate, crf and qp.")
   static let crf = Parameter(
@@ -34,11 +34,11 @@ enum EncodeParameters {
     "qp", .integer(0...63), otherNames: ["cqp"],
     help: "Constant quantiser, up to 51 for 8-bit video; 0 is lossless.")
   static let maxRate = Parameter(
-    "maxrate", .bits(1000...2_000_000_000),
+    "maxrate", .bits(bits),
     otherNames: ["vbv-maxrate", "vbv_maxrate", "DataRateLimits"],
     help: "Bits per second that fill the decoder's buffer (VBV), rounded to thousands.")
   static let bufferSize = Parameter(
-    "bufsize", .bits(1000...2_000_000_000), default: "one second of maxrate",
+    "bufsize", .bits(bits), default: "one second of maxrate",
     otherNames: ["vbv-bufsize", "vbv_bufsize"],
     help: "Bits that the decoder's buffer (VBV) holds, rounded to thousands.")
   static let bitrateChanges = Parameter(
@@ -155,6 +155,9 @@ enum EncodeParameters {
         : [(name: level, value: level)]
     }
 
+  /// Bits, and bits per second, that libx264 can count.
+  fileprivate static let bits = 1000...2_000_000_000
+
   fileprivate static let tuneNames = VideoEncoder.Tune.allCases.map(\.rawValue)
     .joined(separator: ", ")
 }
@@ -163,7 +166,7 @@ extension ParameterKind<[VideoEncoder.Tune]> {
   fileprivate static var tunes: ParameterKind {
     let names = VideoEncoder.Tune.allCases.map(\.rawValue).joined(separator: "|")
     return ParameterKind(
-      "one of \(EncodeParameters.tuneNames), or several with commas",
+      "one of \(EncodeParameters.tuneNames), or several with commas, each once",
       schema: .pattern("^(\(names))(,(\(names)))*$", example: "film")
     ) { text in
       let parts = text.split(separator: ",", omittingEmptySubsequences: false)
@@ -176,12 +179,13 @@ extension ParameterKind<[VideoEncoder.Tune]> {
 extension ParameterKind<[EncodeSettings.BitrateChange]> {
   /// `50:2M,200:800k`: each frame once.
   fileprivate static func bitrateChanges(limit: Int) -> ParameterKind {
-    ParameterKind(
-      "frame:bitrate pairs with commas, such as 50:2M,200:800k: frames from 1 on and each once, "
-        + "1k to 2000M, at most \(limit)",
-      schema: .pattern(
-        #"^[0-9]+:[0-9]+(\.[0-9]+)?[kM]?(,[0-9]+:[0-9]+(\.[0-9]+)?[kM]?)*$"#,
-        example: "50:2M,200:800k")
+    let change = "[0-9]+:\(decimalPattern)[kM]?"
+    return ParameterKind(
+      "frame:bitrate pairs with commas, such as 50:2M,200:800k: frames from "
+        + "\(frames.lowerBound) to \(frames.upperBound) and each once, "
+        + "\(EncodeParameters.bits.lowerBound) to \(EncodeParameters.bits.upperBound) bits, at most "
+        + "\(limit)",
+      schema: .pattern("^\(change)(,\(change)){0,\(limit - 1)}$", example: "50:2M,200:800k")
     ) { text in
       let parts = text.split(separator: ",", omittingEmptySubsequences: false)
       guard parts.count <= limit else { return nil }
@@ -193,11 +197,13 @@ extension ParameterKind<[EncodeSettings.BitrateChange]> {
     }
   }
 
+  private static var frames: ClosedRange<Int> { 1...1_000_000_000 }
+
   private static func bitrateChange(_ text: Substring) -> EncodeSettings.BitrateChange? {
     let parts = text.split(separator: ":", omittingEmptySubsequences: false)
     guard parts.count == 2, let frame = decimalInteger(parts[0]),
       let bitrate = scaledBits(parts[1]),
-      (1...1_000_000_000).contains(frame), (1000...2_000_000_000).contains(bitrate)
+      frames.contains(frame), EncodeParameters.bits.contains(bitrate)
     else { return nil }
     return .init(frame: frame, bitrate: wholeThousands(bitrate))
   }

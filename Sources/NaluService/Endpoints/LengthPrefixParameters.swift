@@ -51,7 +51,9 @@ extension ParameterKind<[UInt8]> {
   fileprivate static var configurationRecord: ParameterKind {
     ParameterKind(
       "an AVCDecoderConfigurationRecord of up to \(maxBytes) bytes in base64",
-      schema: .pattern("^[A-Za-z0-9+/_-]+={0,2}$", example: "AULADf/hAAhnQsANjGNA8gEABGjOPIA=")
+      schema: .pattern(
+        "^[A-Za-z0-9+/_-]+={0,2}$", example: "AULADf/hAAhnQsANjGNA8gEABGjOPIA=",
+        maxLength: 2 * maxBytes)
     ) { text in
       guard text.utf8.count <= 2 * maxBytes, let bytes = base64Decoded(text),
         bytes.count <= maxBytes, let record = AVCConfigurationRecord(parsing: bytes),

@@ -84,9 +84,11 @@ package struct OpenAPIDocument {
 
   private func add(_ parameter: any AnyParameter, to lines: inout YAMLLines) {
     let fallback = parameter.defaultText.map { " Default: \($0)." } ?? ""
+    let rest = parameter.schema.isComplete ? "" : " It is \(parameter.expectation)."
     lines.add(
       4, "- name: \(parameter.name)", "  in: query",
-      "  description: \(quoted: parameter.help + fallback)", "  schema: \(parameter.schema.yaml)")
+      "  description: \(quoted: parameter.help + fallback + rest)",
+      "  schema: \(parameter.schema.yaml)")
   }
 
   private func addProblem(_ status: String, _ codes: String, to lines: inout YAMLLines) {
@@ -134,8 +136,10 @@ extension ParameterSchema {
       "{type: number, minimum: \(shortest(range.lowerBound)), maximum: \(shortest(range.upperBound))}"
     case .choice(let names):
       "{type: string, enum: [\(names.map { "\"\($0)\"" }.joined(separator: ", "))]}"
-    case .pattern(let pattern, let example):
+    case .pattern(let pattern, let example, nil):
       "{type: string, pattern: '\(pattern)', examples: [\"\(example)\"]}"
+    case .pattern(let pattern, let example, let maxLength?):
+      "{type: string, maxLength: \(maxLength), pattern: '\(pattern)', examples: [\"\(example)\"]}"
     }
   }
 }

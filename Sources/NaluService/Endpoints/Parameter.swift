@@ -49,8 +49,17 @@ package enum ParameterSchema: Equatable, Sendable {
   case integer(ClosedRange<Int>)
   case number(ClosedRange<Double>)
   case choice([String])
-  /// A regular expression that every acceptable text matches, and an example.
-  case pattern(String, example: String)
+  /// A regular expression that every acceptable text matches, an example, and the characters that
+  /// there may be.
+  case pattern(String, example: String, maxLength: Int? = nil)
+
+  /// It says all that the parser asks for; otherwise words must add the rest.
+  var isComplete: Bool {
+    switch self {
+    case .integer, .choice: true
+    case .number, .pattern: false
+    }
+  }
 }
 
 /// The values that a request or a command line gave, after parsing.

@@ -30,7 +30,7 @@ extension ParameterKind<Int> {
     ParameterKind(
       "a whole number of bits from \(range.lowerBound) to \(range.upperBound), such as 800k or 2.5M, "
         + "with at most six decimals",
-      schema: .pattern(#"^[0-9]+(\.[0-9]{1,6})?[kM]?$"#, example: "800k")
+      schema: .pattern("^\(decimalPattern)[kM]?$", example: "800k")
     ) { text in
       guard let value = scaledBits(text), range.contains(value) else { return nil }
       return value
@@ -91,8 +91,8 @@ extension ParameterKind<Ratio> {
   static func rate(atMost highest: Int) -> ParameterKind {
     ParameterKind(
       "a frame rate above 0 and at most \(highest), with at most six decimals, such as 25, "
-        + "30000/1001 or 29.97",
-      schema: .pattern(#"^[0-9]+(\.[0-9]{1,6}|/[0-9]+)?$"#, example: "30000/1001")
+        + "30000/1001 (numbers up to \(largestRateTerm)) or 29.97",
+      schema: .pattern("^(\(decimalPattern)|[0-9]+/[0-9]+)$", example: "30000/1001")
     ) { text in
       guard let rate = frameRate(text) else { return nil }
       guard rate.numerator <= highest * rate.denominator else { return nil }
@@ -102,13 +102,14 @@ extension ParameterKind<Ratio> {
 
   /// A sample aspect ratio: `4:3` or `4/3`, each part from 1 to 65535 (H.264 §E.2.1).
   static var aspectRatio: ParameterKind {
-    ParameterKind(
-      "a ratio such as 4:3, each part from 1 to 65535",
+    let range = 1...65535
+    return ParameterKind(
+      "a ratio such as 4:3, each part from \(range.lowerBound) to \(range.upperBound)",
       schema: .pattern("^[0-9]+[:/][0-9]+$", example: "4:3")
     ) { text in
       let parts = text.split(separator: text.contains(":") ? ":" : "/", maxSplits: 1)
         .compactMap { decimalInteger($0) }
-      guard parts.count == 2, parts.allSatisfy({ (1...65535).contains($0) }) else { return nil }
+      guard parts.count == 2, parts.allSatisfy(range.contains) else { return nil }
       return Ratio(parts[0], parts[1]).reduced
     }
   }
@@ -119,7 +120,8 @@ extension ParameterKind<[Int]> {
   package static func integers(_ range: ClosedRange<Int>, limit: Int) -> ParameterKind {
     ParameterKind(
       "integers from \(range.lowerBound) to \(range.upperBound) with commas, at most \(limit)",
-      schema: .pattern("^[0-9]+(,[0-9]+)*$", example: "\(range.lowerBound)")
+      schema: .pattern(
+        "^[0-9]+(,[0-9]+){0,\(limit - 1)}$", example: "\(range.lowerBound)")
     ) { text in
       let parts = text.split(separator: ",", omittingEmptySubsequences: false)
       guard parts.count <= limit else { return nil }
@@ -128,6 +130,8 @@ extension ParameterKind<[Int]> {
     }
   }
 }
+
+private let largestRateTerm = 1_000_000_000
 
 /// Digits only, with an optional minus: no plus, no spaces, no other digits than ASCII ones.
 package func decimalInteger(_ text: some StringProtocol) -> Int? {
@@ -155,7 +159,7 @@ private func frameRate(_ text: String) -> Ratio? {
   if text.contains("/") {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
       .compactMap { decimalInteger($0) }
-    guard parts.count == 2, parts.allSatisfy({ (1...1_000_000_000).contains($0) }) else {
+    guard parts.count == 2, parts.allSatisfy((1...largestRateTerm).contains) else {
       return nil
     }
     return Ratio(parts[0], parts[1]).reduced
@@ -163,6 +167,9 @@ private func frameRate(_ text: String) -> Ratio? {
   guard let number = exactDecimal(text), number.numerator > 0 else { return nil }
   return Ratio(number.numerator, number.denominator).reduced
 }
+
+/// What `exactDecimal` reads.
+let decimalPattern = #"[0-9]{1,12}(\.[0-9]{1,6})?"#
 
 /// `12`, `12.5`: digits with at most six decimals, as numerator and power of ten.
 private func exactDecimal(_ text: some StringProtocol) -> (numerator: Int, denominator: Int)? {

@@ -17,10 +17,10 @@ final class Housekeeping: Sendable {
         timer.cancel()
         return
       }
-      let othersWait = admission.figures.waiting > 0
       for job in registry.all {
         job.lookAtTime()
-        if othersWait { job.othersWait(for: 1) }
+        // Each that is given up makes room for one.
+        job.othersWait(admission.contenders(for: job), for: 1)
       }
       let isIdle = registry.count == 0
       let done = workQueue.figures.steps + registry.total

@@ -62,7 +62,11 @@ package final class Job: Steppable {
     var needsInput = true
     var endIsTold = false
     var isExpensive: Bool
+    var isLarge: Bool
+    var pace = StepPace()
     var isAdmitted = false
+    /// What the admission knows of the upload.
+    var readiness = Admission.Readiness.trickling
     var isFinished = false
     var isCancelled = false
     var isAnswered = false
@@ -94,12 +98,14 @@ package final class Job: Steppable {
     self.spoolDirectory = spoolDirectory
     let blockSize = operation.blockSize
     let isExpensive = operation.isExpensive
+    let isLarge = operation.isLarge
     state = Lock(
       State(
         operation: operation,
         input: JobInput(blockSize: blockSize, memory: spoolDirectory.memory),
         output: JobOutput(in: spoolDirectory),
-        records: HeldMemory(spoolDirectory.memory), isExpensive: isExpensive))
+        records: HeldMemory(spoolDirectory.memory), isExpensive: isExpensive,
+        isLarge: isLarge))
   }
 
   // MARK: What the client's side does
@@ -119,7 +125,8 @@ package final class Job: Steppable {
         return
       }
       do throws(Problem) {
-        isTaken = try state.input.offer(bytes, isSecond: isSecond)
+        isTaken = try state.input.offer(
+          bytes, isSecond: isSecond, besides: state.records.bytes)
       } catch {
         fail(error, &state)
       }
@@ -207,6 +214,8 @@ package final class Job: Steppable {
     var answer: JobAnswer?
     var enqueues = false
     var entersAdmission = false
+    var isLarge = false
+    var readiness: Admission.Readiness?
     var withdraws = false
     var leavesAdmission = false
   }
@@ -239,10 +248,16 @@ package final class Job: Steppable {
       if state.isExpensive, !state.isAdmitted {
         enter(.waitingForSlot, &state)
         consequences.entersAdmission = true
+        consequences.isLarge = state.isLarge
+        state.readiness = .trickling
       } else {
         enter(.ready, &state)
         consequences.enqueues = true
       }
+    }
+    if state.phase == .waitingForSlot, state.readinessNow > state.readiness {
+      state.readiness = state.readinessNow
+      consequences.readiness = state.readiness
     }
     consequences.tellsInput = state.input.takeRoomNotice(isOver: state.phase == .over)
     if !state.isAnswered, let answer = state.answerIfDue {
@@ -260,13 +275,20 @@ package final class Job: Steppable {
 
   func carryOut(_ consequences: Consequences) {
     if consequences.withdraws { _ = admission.withdraw(self) }
-    if consequences.leavesAdmission { admission.leave() }
-    if consequences.entersAdmission, admission.enter(self) { admit() }
+    if consequences.leavesAdmission { admission.leave(self) }
+    if consequences.entersAdmission { enterAdmission(isLarge: consequences.isLarge) }
+    if let readiness = consequences.readiness { admission.note(readiness, of: self) }
     if consequences.enqueues { workQueue.enqueue(self) }
     guard let observer = consequences.observer else { return }
     if consequences.tellsInput { observer.inputHasRoom() }
     if let answer = consequences.answer { observer.answer(answer) }
     if consequences.tellsOutput { observer.outputHasMore() }
+  }
+
+  private func enterAdmission(isLarge: Bool) {
+    if admission.enter(self, isLarge: isLarge) { return admit() }
+    // More of the upload may have come before the job was in the line.
+    admission.note(state.withLock { $0.readiness }, of: self)
   }
 
   /// The admission gives the job its codec slot.
@@ -282,7 +304,7 @@ package final class Job: Steppable {
       enter(.ready, &state)
       enqueues = true
     }
-    if isLate { admission.leave() }
+    if isLate { admission.leave(self) }
     if enqueues { workQueue.enqueue(self) }
   }
 
@@ -292,7 +314,9 @@ package final class Job: Steppable {
     let elapsed = now - state.phaseStart
     switch state.phase {
     case .ready, .waitingForSlot: state.timing.queued += elapsed
-    case .running: state.timing.work += elapsed
+    case .running:
+      state.timing.work += elapsed
+      if state.isAdmitted { state.pace.took(elapsed) }
     case .idle, .over: break
     }
     state.phase = phase
@@ -312,7 +336,14 @@ extension Job.State {
     if needsInput {
       return input.hasBlock || (input.isEnded && !endIsTold)
     }
-    return !(output.isStreaming(after: input) && output.isAboveMark)
+    return !waitsForReader
+  }
+
+  /// The result must be read before there can be more of it.
+  var waitsForReader: Bool { output.isStreaming(after: input) && output.isAboveMark }
+
+  fileprivate var readinessNow: Admission.Readiness {
+    input.isEnded ? .complete : input.isFull ? .full : .trickling
   }
 
   /// The answer, once there is one to give.

@@ -16,7 +16,7 @@ struct JobInput: ~Copyable {
   private var isRefusing = false
   private let memory: MemoryBudget
   /// Bytes of the budget that blocks in here have.
-  private var reserved = 0
+  private(set) var reserved = 0
 
   /// A block, and which part of the upload it is of.
   struct Piece {
@@ -35,14 +35,21 @@ struct JobInput: ~Copyable {
 
   var hasBlock: Bool { !full.isEmpty }
 
+  /// Nothing more is taken before a step takes a block.
+  var isFull: Bool { fullBytes >= highMark }
+
   /// Takes all of `bytes`, or nothing when enough is waiting already. Throws when there is no memory
-  /// for them.
-  mutating func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) throws(Problem) -> Bool {
-    guard fullBytes < highMark else {
+  /// for them. `held`: what else the job has of the budget.
+  mutating func offer(
+    _ bytes: Span<UInt8>, isSecond: Bool = false, besides held: Int = 0
+  ) throws(Problem) -> Bool {
+    guard !isFull else {
       isRefusing = true
       return false
     }
-    guard memory.reserve(bytes.count, for: .uploads) else { throw .outOfMemory(memory) }
+    guard memory.reserve(bytes.count, for: .uploads) else {
+      throw .outOfMemory(memory, need: held + reserved + bytes.count)
+    }
     reserved += bytes.count
     received += bytes.count
     if isSecond != isFillingSecond {
@@ -97,7 +104,7 @@ struct JobInput: ~Copyable {
 
   /// True once after a refusal, when there is room again.
   mutating func takeRoomNotice(isOver: Bool) -> Bool {
-    guard isRefusing, isOver || fullBytes < highMark else { return false }
+    guard isRefusing, isOver || !isFull else { return false }
     isRefusing = false
     return true
   }

@@ -23,7 +23,11 @@ extension Job {
     }
   }
 
-  package var isHeavy: Bool { state.withLock { $0.isAdmitted } }
+  package var stepClass: StepClass {
+    state.withLock { state in
+      !state.isAdmitted ? .light : state.isLarge || state.pace.isSlow ? .slow : .quick
+    }
+  }
 
   package func runStep() -> Bool {
     guard var turn = takeTurn() else { return false }
@@ -87,6 +91,7 @@ extension Job {
   private func putBack(_ turn: consuming Turn, _ step: Step, _ failure: Problem?) -> Bool {
     let blockSize = turn.operation.blockSize
     let isExpensive = turn.operation.isExpensive
+    let isLarge = turn.operation.isLarge
     let heldBytes = turn.operation.heldBytes
     let block = turn.piece?.block
     turn.piece = nil
@@ -102,6 +107,7 @@ extension Job {
       if let spool = spool.take() { state.output.putBack(spool) }
       state.input.blockSize = blockSize
       state.isExpensive = isExpensive
+      state.isLarge = isLarge
       if let block { state.input.recycle(block) }
       state.output.answer = answer
       state.output.counters = counters
@@ -112,7 +118,9 @@ extension Job {
         failure = failure ?? error
       }
       if !state.records.change(to: heldBytes) {
-        failure = failure ?? .outOfMemory(spoolDirectory.memory)
+        failure =
+          failure
+          ?? .outOfMemory(spoolDirectory.memory, need: heldBytes + state.input.reserved)
       }
       if let late = limitExceeded(state, isFinished: step == .finished && failure == nil) {
         // What was read only until then is no fault of the input.
@@ -120,6 +128,9 @@ extension Job {
       }
       state.needsInput = step == .needsInput
       state.isFinished = step == .finished && failure == nil
+      if state.isAdmitted, state.waitsForReader, admission.figures.waiting > 0 {
+        state.output.neverWaits = true
+      }
       if let failure { fail(failure, &state) }
     }
     let staysInLine = following.enqueues

@@ -46,7 +46,7 @@ package final class MemoryBudget: Sendable {
 /// The part of a budget that somebody holds.
 struct HeldMemory: ~Copyable {
   private let budget: MemoryBudget
-  private var bytes = 0
+  private(set) var bytes = 0
 
   init(_ budget: MemoryBudget) {
     self.budget = budget
@@ -69,9 +69,18 @@ struct HeldMemory: ~Copyable {
 }
 
 extension Problem {
-  static func outOfMemory(_ budget: MemoryBudget) -> Problem {
-    Problem(
+  /// There is no memory for what waits. `need`: the bytes of the job that asks, in all.
+  static func outOfMemory(_ budget: MemoryBudget, need: Int) -> Problem {
+    guard need > budget.capacity else {
+      return Problem(
+        .insufficientStorage,
+        "What waits of all jobs would exceed max_memory, \(budget.capacity) bytes; retry later.")
+    }
+    var problem = Problem(
       .insufficientStorage,
-      "What waits of all jobs would exceed max_memory, \(budget.capacity) bytes; retry later.")
+      "The request alone needs more memory than all may have, max_memory, \(budget.capacity) bytes."
+    )
+    problem.retryAfter = nil
+    return problem
   }
 }

@@ -35,12 +35,7 @@ package final class SpoolDirectory: Sendable {
     let now = used.add(bytes, ordering: .relaxed).newValue
     if now > capacity {
       used.subtract(bytes, ordering: .relaxed)
-      throw Problem(
-        .insufficientStorage,
-        whole == nil
-          ? "Temporary data of all jobs would exceed max_spool, \(capacity) bytes."
-          : "Temporary data of the job would exceed three quarters of max_spool, \(capacity) bytes."
-      )
+      throw isFull
     }
     do throws(Problem) {
       try whole?.reserve(bytes)
@@ -48,6 +43,19 @@ package final class SpoolDirectory: Sendable {
       used.subtract(bytes, ordering: .relaxed)
       throw error
     }
+  }
+
+  private var isFull: Problem {
+    guard whole != nil else {
+      return Problem(
+        .insufficientStorage,
+        "Temporary data of all jobs would exceed max_spool, \(capacity) bytes; retry later.")
+    }
+    var problem = Problem(
+      .insufficientStorage,
+      "Temporary data of the job would exceed three quarters of max_spool, \(capacity) bytes.")
+    problem.retryAfter = nil
+    return problem
   }
 
   fileprivate func release(_ bytes: Int) {

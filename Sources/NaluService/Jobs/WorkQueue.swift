@@ -3,26 +3,27 @@ internal import Platform
 
 /// Something the work queue can advance.
 package protocol Steppable: AnyObject, Sendable {
-  /// The next step is a codec's: one picture, which may take seconds if it is large.
-  var isHeavy: Bool { get }
+  var stepClass: StepClass { get }
   /// Does one bounded piece of work. True when it is ready for another.
   func runStep() -> Bool
 }
 
-/// The Dispatch work queue: ready jobs in a line and a fixed number of slots. A slot takes the
-/// first job, runs one step of it as a block on a concurrent Dispatch queue, and puts it back at
-/// the end of the line if there is more to do.
+/// The Dispatch work queue: ready jobs in lines, and as many steps at once as there are workers. A
+/// step is a block on a concurrent Dispatch queue; a job that has more to do goes to the end of its
+/// line.
 ///
-/// A job that waits for its client is not in the line, so it costs no thread, and a long job cannot
-/// hold up a short one for longer than a step. While codecs have all slots, there is one more, for
-/// jobs without a codec: those never wait for a large picture.
+/// A job that waits for its client is not in a line, so it costs no thread, and a long job cannot
+/// hold up a short one for longer than a step. Who came first goes first, but for two things: slow
+/// steps leave one worker to the others, and where heavier steps have all workers, a step begins
+/// beyond them if no other of its class or a lighter one runs. So steps without a codec never wait
+/// for a picture, and no picture that is done soon for slow ones; the system shares the processors.
 package final class WorkQueue: Sendable {
   private struct State: ~Copyable {
-    var light = FirstInFirstOut<Place>()
-    var heavy = FirstInFirstOut<Place>()
+    /// By class.
+    var lines = StepClass.allCases.map { _ in FirstInFirstOut<Place>() }
+    /// Steps that run, by class.
+    var running = StepClass.allCases.map { _ in 0 }
     var tickets = 0
-    var running = 0
-    var heavyRunning = 0
     var peak = 0
     var steps = 0
   }
@@ -31,6 +32,11 @@ package final class WorkQueue: Sendable {
     let job: any Steppable
     /// Lower is earlier.
     let ticket: Int
+  }
+
+  private struct Turn {
+    let job: any Steppable
+    let stepClass: StepClass
   }
 
   package let workers: Int
@@ -42,80 +48,64 @@ package final class WorkQueue: Sendable {
     self.workers = workers
   }
 
-  /// Puts a job that is ready at the end of the line. It must not be in the line already.
+  /// Puts a job that is ready at the end of its line. It must not be in a line already.
   package func enqueue(_ job: any Steppable) {
-    let isHeavy = job.isHeavy
-    let startsSlot = state.withLock { state in
-      append(job, isHeavy: isHeavy, to: &state)
-      return startSlot(&state)
-    }
-    if startsSlot { queue.async { self.runSlot() } }
+    let stepClass = job.stepClass
+    beginSteps { append(job, stepClass, to: &$0) }
   }
 
-  private func append(_ job: any Steppable, isHeavy: Bool, to state: inout State) {
-    let place = Place(job: job, ticket: state.tickets)
+  private func append(_ job: any Steppable, _ stepClass: StepClass, to state: inout State) {
+    state.lines[stepClass.rawValue].append(Place(job: job, ticket: state.tickets))
     state.tickets += 1
-    if isHeavy { state.heavy.append(place) } else { state.light.append(place) }
   }
 
-  /// Slots that there may be.
-  private func slots(_ state: borrowing State) -> Int {
-    state.heavyRunning == workers ? workers + 1 : workers
-  }
-
-  /// Whether a slot would find something to do.
-  private func hasWork(_ state: borrowing State) -> Bool {
-    !state.light.isEmpty || !state.heavy.isEmpty && state.heavyRunning < workers
-  }
-
-  /// True when the caller has to start a slot, which counts already.
-  private func startSlot(_ state: inout State) -> Bool {
-    guard hasWork(state), state.running < slots(state) else { return false }
-    state.running += 1
-    state.peak = max(state.peak, state.running)
-    return true
-  }
-
-  private func takeFirst(_ state: inout State) -> (job: any Steppable, isHeavy: Bool)? {
-    let heavy = state.heavyRunning < workers ? state.heavy.first : nil
-    guard let heavy, heavy.ticket < state.light.first?.ticket ?? .max else {
-      return state.light.removeFirst().map { ($0.job, false) }
+  /// Changes the state, then begins all steps that may begin now.
+  private func beginSteps(after change: (inout State) -> Void) {
+    var turn = state.withLock { state in
+      change(&state)
+      return takeFirst(&state)
     }
-    _ = state.heavy.removeFirst()
-    state.heavyRunning += 1
-    return (heavy.job, true)
+    while let next = turn {
+      queue.async { self.run(next) }
+      turn = state.withLock { takeFirst(&$0) }
+    }
   }
 
-  /// One turn of a slot: a step, then the next turn as a new block, or the slot is free.
-  private func runSlot() {
-    var startsSlot = false
-    let next = state.withLock { state -> (job: any Steppable, isHeavy: Bool)? in
-      guard let next = takeFirst(&state) else {
-        state.running -= 1
-        return nil
-      }
-      state.steps += 1
-      // What was in the line when the last of the slots went to a codec.
-      startsSlot = startSlot(&state)
-      return next
+  /// The job that came first, of those whose step may begin; it counts as running.
+  private func takeFirst(_ state: inout State) -> Turn? {
+    var first: (stepClass: StepClass, ticket: Int)?
+    for stepClass in StepClass.allCases {
+      guard let ticket = state.lines[stepClass.rawValue].first?.ticket,
+        ticket < first?.ticket ?? .max, mayBegin(stepClass, state)
+      else { continue }
+      first = (stepClass, ticket)
     }
-    if startsSlot { queue.async { self.runSlot() } }
-    guard let (job, wasHeavy) = next else { return }
-    let isReady = job.runStep()
-    let isHeavy = isReady && job.isHeavy
-    let goesOn = state.withLock { state in
-      if wasHeavy { state.heavyRunning -= 1 }
-      if isReady { append(job, isHeavy: isHeavy, to: &state) }
-      let goesOn = hasWork(state) && state.running <= slots(state)
-      if !goesOn { state.running -= 1 }
-      return goesOn
+    guard let stepClass = first?.stepClass,
+      let place = state.lines[stepClass.rawValue].removeFirst()
+    else { return nil }
+    state.running[stepClass.rawValue] += 1
+    state.peak = max(state.peak, state.running.reduce(0, +))
+    state.steps += 1
+    return Turn(job: place.job, stepClass: stepClass)
+  }
+
+  private func mayBegin(_ stepClass: StepClass, _ state: borrowing State) -> Bool {
+    if stepClass == .slow, state.running[stepClass.rawValue] >= max(1, workers - 1) { return false }
+    return state.running.reduce(0, +) < workers
+      || state.running[...stepClass.rawValue].allSatisfy { $0 == 0 }
+  }
+
+  private func run(_ turn: Turn) {
+    let next = turn.job.runStep() ? turn.job.stepClass : nil
+    beginSteps { state in
+      state.running[turn.stepClass.rawValue] -= 1
+      if let next { append(turn.job, next, to: &state) }
     }
-    if goesOn { queue.async { self.runSlot() } }
   }
 
   /// What the queue does now and has done.
   package struct Figures: Equatable, Sendable {
-    /// Jobs in the line.
+    /// Jobs in the lines.
     package var ready: Int
     /// Steps that run now.
     package var running: Int
@@ -128,8 +118,8 @@ package final class WorkQueue: Sendable {
   package var figures: Figures {
     state.withLock { state in
       Figures(
-        ready: state.light.count + state.heavy.count, running: state.running, peak: state.peak,
-        steps: state.steps)
+        ready: state.lines.reduce(0) { $0 + $1.count }, running: state.running.reduce(0, +),
+        peak: state.peak, steps: state.steps)
     }
   }
 }
@@ -159,15 +149,6 @@ struct FirstInFirstOut<Element> {
       }
     }
     return elements[head]
-  }
-
-  /// Removes the elements that `isMatch` picks; true when there were any.
-  mutating func removeAll(where isMatch: (Element) -> Bool) -> Bool {
-    let before = count
-    let kept = elements[head...].filter { element in element.map { !isMatch($0) } ?? false }
-    elements = Array(kept)
-    head = 0
-    return count != before
   }
 }
 

@@ -12,6 +12,7 @@ package struct DecodeOperation: Operation, ~Copyable {
   private var phase = Phase.receiving
   private var player: DecodePlayer?
   private var sink: DecodeSink?
+  package private(set) var isLarge = false
 
   private enum Phase {
     case receiving, decoding, finishing, finished
@@ -72,6 +73,7 @@ package struct DecodeOperation: Operation, ~Copyable {
     }
     let targets = try DecodeTargets(settings.selection, in: index)
     let threads = limits.threads(sharedBy: output.codecsInUse)
+    isLarge = PictureWork(index, settings, factor: settings.workFactor).isLarge
     sink = try DecodeSink(settings, index, limits, threads: threads)
     player = try DecodePlayer(index, targets, settings, limits, threads: threads)
     output.answer.contentType = settings.contentType

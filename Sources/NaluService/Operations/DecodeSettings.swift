@@ -116,6 +116,8 @@ package enum FrameSelection: Equatable, Sendable {
 
   /// The greatest number of list items that is read.
   package static let itemLimit = 1000
+  /// The greatest number of digits of a frame's number.
+  package static let digitLimit = 9
 
   /// Reads `0`, `0,10,20-29`, `all`, `keyframes`, `every:25`, `last`, `t:1.5`.
   package init?(_ text: String) {
@@ -162,9 +164,9 @@ package enum FrameSelection: Equatable, Sendable {
     return merged
   }
 
-  /// Up to nine digits.
   private static func number(_ text: Substring) -> Int? {
-    guard (1...9).contains(text.utf8.count), let number = decimalInteger(text), number >= 0 else {
+    guard (1...digitLimit).contains(text.utf8.count), let number = decimalInteger(text), number >= 0
+    else {
       return nil
     }
     return number

@@ -14,6 +14,8 @@ package struct EncodeOperation: Operation, ~Copyable {
   /// What the encoder is opened with; `nil` until a Y4M header has been read.
   private var opening: VideoEncoder.Settings?
   private var session: EncodeSession?
+  /// The first frame behind a Y4M header, until there is a codec for it.
+  private var firstFrame: RawFrameReader.RawFrame?
   private var phase = Phase.reading
 
   private enum Phase {
@@ -45,7 +47,14 @@ package struct EncodeOperation: Operation, ~Copyable {
 
   package var blockSize: Int { reader.blockSize }
 
-  package var isExpensive: Bool { phase != .delivering && phase != .finished }
+  /// A Y4M header must say first what is to be encoded.
+  package var isExpensive: Bool { opening != nil && phase != .delivering && phase != .finished }
+
+  package var isLarge: Bool {
+    guard let video = reader.video else { return false }
+    let factor = settings.preset.workFactor
+    return PictureWork(width: video.width, height: video.height, factor: factor).isLarge
+  }
 
   package mutating func push(_ block: Block) throws(Problem) {
     try reader.push(block)
@@ -67,8 +76,12 @@ package struct EncodeOperation: Operation, ~Copyable {
     defer { describe(&output) }
     switch phase {
     case .reading, .ended:
-      let frame = try reader.next()
-      try readHeader()
+      var frame = firstFrame.take()
+      if frame == nil { frame = try reader.next() }
+      if opening == nil, try readHeader(), frame != nil {
+        firstFrame = frame
+        return .again
+      }
       if let frame {
         try encode(frame, into: &output)
         // A step of its own would only find that there is no more.
@@ -128,10 +141,11 @@ package struct EncodeOperation: Operation, ~Copyable {
     try session?.encode(frame, into: &output.bytes)
   }
 
-  /// Checks what a Y4M header says as soon as it is there.
-  private mutating func readHeader() throws(Problem) {
-    guard opening == nil, let video = reader.video else { return }
+  /// Checks what a Y4M header says; false as long as it is not there.
+  private mutating func readHeader() throws(Problem) -> Bool {
+    guard let video = reader.video else { return false }
     opening = try settings.completed(by: video).encoderSettings(for: video, limits: limits)
+    return true
   }
 
   private mutating func openSession(threads share: Int) throws(Problem) {

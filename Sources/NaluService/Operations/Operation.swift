@@ -15,6 +15,9 @@ package protocol Operation: ~Copyable, Sendable {
   /// at after every step.
   var isExpensive: Bool { get }
 
+  /// A step on a picture is likely to be slow, by what is known now. Looked at after every step.
+  var isLarge: Bool { get }
+
   /// Bytes that the operation keeps in memory of what grows with its input; not what belongs to
   /// a codec. Looked at after every step.
   var heldBytes: Int { get }
@@ -41,6 +44,7 @@ package protocol Operation: ~Copyable, Sendable {
 
 extension Operation where Self: ~Copyable {
   package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
+  package var isLarge: Bool { false }
   package var heldBytes: Int { 0 }
   package mutating func pushSecond(_ block: Block) throws(Problem) {}
 }

@@ -33,6 +33,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
   private var skipped = 0
   private var errors = 0
   private var notes: [String] = []
+  package private(set) var isLarge = false
 
   /// How often the frames may be repeated, on average: an hour at 25 a second.
   private static let mostRepeats = 90_000
@@ -106,6 +107,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
     if !wantsSound || !intake.tracks.contains(where: \.isAudio) { index.beginWithFirstFrame() }
     let plan = try TranscodePlan(index, settings)
     threads = limits.threads(sharedBy: output.codecsInUse)
+    isLarge =
+      PictureWork(index, settings.decode, factor: settings.encode.preset.workFactor).isLarge
     var decode = settings.decode
     // Where numbers are counted on the way, frames are told by their times.
     if index.isReliable { decode.frames = .numbers([plan.numbers]) }

@@ -9,6 +9,8 @@ import Synchronization
 struct RepeatingOperation: ~Copyable, Operation {
   var blockSize = 1024
   var isExpensive = false
+  var isLarge = false
+  var heldBytes = 0
   var times = 1
   var start = Answer.Start.whenReady
   var failure: Problem?
@@ -19,12 +21,13 @@ struct RepeatingOperation: ~Copyable, Operation {
   private var isEnded = false
 
   init(
-    blockSize: Int = 1024, isExpensive: Bool = false, times: Int = 1,
+    blockSize: Int = 1024, isExpensive: Bool = false, isLarge: Bool = false, times: Int = 1,
     start: Answer.Start = .whenReady, failure: Problem? = nil, atEnd: Bool = false
   ) {
     self.atEnd = atEnd
     self.blockSize = blockSize
     self.isExpensive = isExpensive
+    self.isLarge = isLarge
     self.times = times
     self.start = start
     self.failure = failure
@@ -98,12 +101,12 @@ struct CountingOperation: ~Copyable, Operation {
 
 /// A job whose one step lasts until the test has it end.
 final class WaitingJob: Steppable {
-  let isHeavy: Bool
+  let stepClass: StepClass
   let mayEnd = DispatchSemaphore(value: 0)
   private let begun = DispatchSemaphore(value: 0)
 
-  init(isHeavy: Bool = false) {
-    self.isHeavy = isHeavy
+  init(_ stepClass: StepClass = .light) {
+    self.stepClass = stepClass
   }
 
   func runStep() -> Bool {
@@ -112,8 +115,8 @@ final class WaitingJob: Steppable {
     return false
   }
 
-  /// Waits for the step, ten seconds unless told otherwise.
-  func begins(within seconds: Double = 10) -> Bool {
-    begun.wait(timeout: .now() + seconds) == .success
+  /// Waits for the step; false after ten seconds.
+  func begins() -> Bool {
+    begun.wait(timeout: .now() + 10) == .success
   }
 }

@@ -5,7 +5,9 @@ import Testing
 
 /// Clients that keep a codec idle while others wait for one.
 @Suite struct JobPatienceTests {
-  @Test func aJobWithoutAReaderComesToItsEndWhenOthersWait() throws {
+  /// Whether the other comes when the job waits already or, as likely, before that.
+  @Test(arguments: [false, true])
+  func aJobWithoutAReaderComesToItsEndWhenOthersWait(isAboveMark: Bool) throws {
     let harness = JobHarness(jobs: 1, queue: 4)
     let upload = [UInt8](repeating: 7, count: 1 << 20)
     // 16 MiB are four times what waits in memory for a reader.
@@ -16,9 +18,9 @@ import Testing
       Issue.record("a large result is streamed")
       return
     }
+    while isAboveMark, job.state.withLock({ $0.phase != .idle }) {}
     let (second, other) = harness.start(RepeatingOperation(isExpensive: true))
     #expect(other.upload([1, 2, 3], to: second))
-    while harness.admission.figures.waiting == 1 { job.othersWait(for: 1) }
     #expect(other.waitForAnswer() != nil)
     #expect(other.download(from: second) == [1, 2, 3])
     let result = try #require(client.download(from: job, pieces: 1 << 16))
@@ -28,21 +30,35 @@ import Testing
     #expect(harness.spoolDirectory.usedBytes == 0)
   }
 
-  @Test func anUploadThatKeepsACodecIdleIsGivenUpWhenOthersWait() throws {
+  /// The more wait, the sooner.
+  @Test(arguments: [(1, 30), (2, 15), (10, 3), (15, 2), (1000, 2)])
+  func anUploadThatKeepsACodecIdleIsGivenUpWhenOthersWait(count: Int, patience: Int) throws {
     let harness = JobHarness(jobs: 1, queue: 4)
     let (job, client) = harness.start(RepeatingOperation(blockSize: 1, isExpensive: true))
     let isTaken = job.offer([1].span)
     #expect(isTaken)
     while harness.workQueue.figures.running > 0 || harness.workQueue.figures.steps < 1 {}
-    job.othersWait(for: Limits.codecPatience - 1)
+    job.othersWait(count, for: patience - 1)
     #expect(harness.admission.figures.admitted == 1)
-    job.othersWait(for: 1)
+    job.othersWait(count, for: 1)
     guard case .problem(let problem) = try #require(client.waitForAnswer()) else {
       Issue.record("expected a problem")
       return
     }
     #expect(problem.code == .uploadStalled)
     #expect(harness.admission.figures.admitted == 0)
+  }
+
+  @Test func anUploadMayBeSlowWhenNobodyWaits() {
+    let harness = JobHarness(jobs: 1, queue: 4)
+    let (job, _) = harness.start(RepeatingOperation(blockSize: 1, isExpensive: true))
+    let isTaken = job.offer([1].span)
+    #expect(isTaken)
+    while harness.workQueue.figures.running > 0 || harness.workQueue.figures.steps < 1 {}
+    job.othersWait(0, for: 1_000_000)
+    #expect(harness.admission.figures.admitted == 1)
+    #expect(job.report.failure == nil)
+    job.cancel()
   }
 
   /// No step comes to a job that waits for a codec, so that its time must be looked at from outside.

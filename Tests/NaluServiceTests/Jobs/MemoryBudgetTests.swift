@@ -51,15 +51,37 @@ import Testing
     #expect(harness.spoolDirectory.memory.usedBytes == 10_000)
   }
 
-  @Test func anUploadWithoutMemoryIsRefused() throws {
+  /// Whether it is worth trying again depends on whose memory it is.
+  @Test(arguments: [(0, 20_000, nil), (9000, 5000, 1), (9000, 20_000, nil)] as [(Int, Int, Int?)])
+  func anUploadWithoutMemoryIsRefused(others: Int, size: Int, retryAfter: Int?) throws {
     let harness = JobHarness(memory: 10_000)
+    #expect(harness.spoolDirectory.memory.reserve(others, for: .uploads))
     let (job, client) = harness.start(RepeatingOperation(blockSize: 1 << 20))
-    #expect(client.upload(bytes(20_000), to: job))
+    #expect(client.upload(bytes(size), pieces: 1 << 20, to: job))
     guard case .problem(let problem) = try #require(client.waitForAnswer()) else {
       Issue.record("expected a problem")
       return
     }
     #expect(problem.code == .insufficientStorage)
-    #expect(harness.spoolDirectory.memory.usedBytes == 0)
+    #expect(problem.retryAfter == retryAfter)
+    #expect(problem.detail.contains("retry") == (retryAfter != nil))
+    #expect(harness.spoolDirectory.memory.usedBytes == others)
+  }
+
+  /// What an operation keeps, such as the index of an MP4 file.
+  @Test(arguments: [(0, 20_000, nil), (9000, 5000, 1)] as [(Int, Int, Int?)])
+  func recordsWithoutMemoryAreRefused(others: Int, size: Int, retryAfter: Int?) throws {
+    let harness = JobHarness(memory: 10_000)
+    #expect(harness.spoolDirectory.memory.reserve(others, for: .uploads))
+    var operation = RepeatingOperation(blockSize: 10)
+    operation.heldBytes = size
+    let (job, client) = harness.start(operation)
+    #expect(client.upload(bytes(10), to: job))
+    guard case .problem(let problem) = try #require(client.waitForAnswer()) else {
+      Issue.record("expected a problem")
+      return
+    }
+    #expect(problem.code == .insufficientStorage)
+    #expect(problem.retryAfter == retryAfter)
   }
 }

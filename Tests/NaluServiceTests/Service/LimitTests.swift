@@ -85,6 +85,8 @@ import TestSupport
     let reply = running.post(crossing.target, body)
     #expect(reply.status == crossing.status)
     #expect(reply.string("code") == crossing.code)
+    // It would not go better later.
+    #expect(reply.header("Retry-After") == nil)
     #expect(running.becomesIdle())
   }
 
@@ -101,7 +103,8 @@ import TestSupport
     let reply = running.post("/decode?frames=0", longStream(running))
     #expect(reply.status == 507)
     #expect(reply.string("code") == "insufficient-storage")
-    #expect(reply.header("Retry-After") != nil)
+    // It does not fit by itself.
+    #expect(reply.header("Retry-After") == nil)
     #expect(running.becomesIdle())
     #expect(running.service.spoolDirectory.usedBytes == 0)
   }
@@ -116,11 +119,13 @@ import TestSupport
       for _ in 0..<pieces { try spool.append(piece.span) }
       return spool
     }
-    #expect(throws: Problem.self) { _ = try fill(shares[0], pieces: 4) }
+    let alone = #expect(throws: Problem.self) { _ = try fill(shares[0], pieces: 4) }
+    #expect(alone?.retryAfter == nil)
     #expect(whole.usedBytes == 0)
     let large = try fill(shares[0], pieces: 3)
     let small = try fill(shares[1], pieces: 1)
-    #expect(throws: Problem.self) { _ = try fill(shares[1], pieces: 1) }
+    let crowded = #expect(throws: Problem.self) { _ = try fill(shares[1], pieces: 1) }
+    #expect(crowded?.retryAfter == 1)
     let used = whole.usedBytes
     let counts = [large.count, small.count]
     #expect(used == 1000 && counts == [750, 250])
@@ -137,6 +142,7 @@ import TestSupport
     let reply = running.post("/decode?frames=0", upload)
     #expect(reply.status == 507)
     #expect(reply.string("code") == "insufficient-storage")
+    #expect(reply.header("Retry-After") != nil)
     #expect(!reply.text.contains(path))
     mkdir(path, 0o700)
     #expect(running.post("/decode?frames=0", upload).status == 200)

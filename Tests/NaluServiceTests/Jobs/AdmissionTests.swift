@@ -1,0 +1,146 @@
+import Glibc
+import Platform
+import TestSupport
+import Testing
+
+@testable import NaluService
+
+/// Who gets a codec next.
+@Suite struct AdmissionTests {
+  /// What a waiting job has of its upload.
+  private enum Upload {
+    /// A block, and more to come.
+    case trickling
+    /// As much as may wait.
+    case full
+  }
+
+  /// Blocks of this size fill the input of a job at once.
+  private static let block = [UInt8](repeating: 1, count: 1 << 16)
+
+  private let harness = JobHarness(jobs: 1, queue: 100)
+
+  private func start(_ upload: Upload, isLarge: Bool = false, in harness: JobHarness) -> Job {
+    let isSmall = upload == .trickling
+    let (job, _) = harness.start(
+      RepeatingOperation(
+        blockSize: isSmall ? 1024 : Self.block.count, isExpensive: true, isLarge: isLarge))
+    send(isSmall ? 1024 : Self.block.count, to: job)
+    if upload == .full { send(Self.block.count, to: job) }
+    return job
+  }
+
+  private func send(_ count: Int, to job: Job) {
+    let isTaken = job.offer(Self.block.span.extracting(0..<count))
+    #expect(isTaken)
+  }
+
+  private func isAdmitted(_ job: Job) -> Bool { job.state.withLock { $0.isAdmitted } }
+
+  /// The numbers of the jobs in the order in which they get the only slot, each when the one before
+  /// it gives up; the first gets it from `holder`.
+  private func order(_ jobs: [Job], after holder: Job) -> [Int] {
+    var order: [Int] = []
+    var holder = holder
+    while order.count < jobs.count {
+      holder.cancel()
+      let deadline = monotonicNanoseconds() + 10_000_000_000
+      var next: Int?
+      while next == nil, monotonicNanoseconds() < deadline {
+        next = jobs.indices.first { !order.contains($0) && isAdmitted(jobs[$0]) }
+      }
+      guard let next else { break }
+      order.append(next)
+      holder = jobs[next]
+    }
+    holder.cancel()
+    return order
+  }
+
+  @Test func jobsWithAFullInputGoFirst() {
+    let holder = start(.trickling, in: harness)
+    let jobs = [Upload.trickling, .full, .trickling, .full].map { start($0, in: harness) }
+    #expect(harness.admission.figures == (1, 4))
+    #expect(order(jobs, after: holder) == [1, 3, 0, 2])
+  }
+
+  @Test func aCompleteUploadGoesBeforeOthers() {
+    let holder = start(.trickling, in: harness)
+    let others = [Upload.trickling, .full].map { start($0, in: harness) }
+    let (complete, client) = harness.start(RepeatingOperation(isExpensive: true))
+    #expect(client.upload([1, 2, 3], to: complete))
+    #expect(harness.admission.figures == (1, 3))
+    holder.cancel()
+    #expect(eventually { complete.state.withLock { $0.phase } == .over })
+    #expect(client.download(from: complete) == [1, 2, 3])
+    #expect(eventually { isAdmitted(others[1]) })
+    #expect(!isAdmitted(others[0]))
+    for job in others { job.cancel() }
+  }
+
+  @Test func whoeverCameFirstIsPassedOverThreeTimesAtMost() {
+    let holder = start(.trickling, in: harness)
+    let uploads = [Upload](repeating: .trickling, count: 3) + [Upload](repeating: .full, count: 7)
+    let jobs = uploads.map { start($0, in: harness) }
+    #expect(order(jobs, after: holder) == [3, 4, 5, 0, 6, 7, 8, 1, 9, 2])
+  }
+
+  @Test func aTrickleThatIsCompletedWhileItWaitsGoesFirst() {
+    let holder = start(.trickling, in: harness)
+    let jobs = (0..<4).map { _ in start(.trickling, in: harness) }
+    for _ in 0..<63 { send(1024, to: jobs[3]) }
+    jobs[2].endInput()
+    // The one that is complete runs through.
+    holder.cancel()
+    #expect(eventually { isAdmitted(jobs[3]) })
+    #expect(jobs[2].state.withLock { $0.phase } == .over)
+    #expect(order([jobs[0], jobs[1]], after: jobs[3]) == [0, 1])
+  }
+
+  @Test func largePicturesDoNotGetTheLastSlot() {
+    let harness = JobHarness(jobs: 3, queue: 100)
+    let large = (0..<4).map { _ in start(.full, isLarge: true, in: harness) }
+    #expect(harness.admission.figures == (2, 2))
+    #expect(!harness.admission.isFull)
+    let small = (0..<2).map { _ in start(.full, in: harness) }
+    #expect(harness.admission.figures == (3, 3))
+    // A slot of any goes to whoever came first and may have it.
+    small[0].cancel()
+    #expect(eventually { isAdmitted(small[1]) })
+    #expect(harness.admission.figures == (3, 2))
+    large[0].cancel()
+    #expect(eventually { isAdmitted(large[2]) })
+    #expect(!isAdmitted(large[3]))
+    for job in large + small { job.cancel() }
+    #expect(eventually { harness.admission.figures == (0, 0) })
+  }
+
+  /// Whoever gives up a slot in vain need not.
+  @Test func onlyJobsThatCouldHaveASlotContendForIt() {
+    let harness = JobHarness(jobs: 2, queue: 100)
+    let small = start(.full, in: harness)
+    let large = (0..<2).map { _ in start(.full, isLarge: true, in: harness) }
+    func contenders() -> [Int] {
+      ([small] + large).map { harness.admission.contenders(for: $0) }
+    }
+    #expect(contenders() == [0, 1, 0])
+    let second = start(.full, in: harness)
+    #expect(contenders() == [1, 2, 0])
+    for job in [small, second] + large { job.cancel() }
+  }
+
+  @Test func theOnlySlotIsForLargePicturesToo() {
+    let job = start(.full, isLarge: true, in: harness)
+    #expect(harness.admission.figures == (1, 0))
+    job.cancel()
+  }
+
+  private func eventually(_ condition: () -> Bool) -> Bool {
+    let deadline = monotonicNanoseconds() + 10_000_000_000
+    while monotonicNanoseconds() < deadline {
+      if condition() { return true }
+      usleepShortly()
+    }
+    return condition()
+  }
+}
