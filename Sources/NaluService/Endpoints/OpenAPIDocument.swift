@@ -84,7 +84,7 @@ package struct OpenAPIDocument {
 
   private func add(_ parameter: any AnyParameter, to lines: inout YAMLLines) {
     let fallback = parameter.defaultText.map { " Default: \($0)." } ?? ""
-    let rest = parameter.schema.isComplete ? "" : " It is \(parameter.expectation)."
+    let rest = parameter.schema.isComplete ? "" : " Must be \(parameter.expectation)."
     lines.add(
       4, "- name: \(parameter.name)", "  in: query",
       "  description: \(quoted: parameter.help + fallback + rest)",

@@ -19,7 +19,7 @@ import Testing
   @Test func everyBoundOfAParameterIsStated() {
     let yaml = OpenAPIDocument().yaml
     for parameter in MediaEndpoint.all.flatMap(\.parameters) where !parameter.schema.isComplete {
-      #expect(yaml.contains(" It is \(parameter.expectation).\"\n"))
+      #expect(yaml.contains(" Must be \(parameter.expectation).\"\n"))
     }
     for bound in [
       "at most 1000,", "from 1000 to 2000000000,", "from 1 to 65535", "at most 5000", "up to 4096",
