@@ -88,6 +88,7 @@ package struct Configuration: Sendable {
     limits.maxOutput = values[ServeOptions.maxOutput] ?? limits.maxOutput
     limits.maxNALUnits = values[ServeOptions.maxNALUnits] ?? limits.maxNALUnits
     limits.jobTimeout = values[ServeOptions.jobTimeout] ?? limits.jobTimeout
+    limits.maxCodecMemory = values[ServeOptions.maxCodecMemory] ?? limits.maxCodecMemory
     limits.maxMemory = values[ServeOptions.maxMemory] ?? limits.maxMemory
     limits.maxSpool = values[ServeOptions.maxSpool] ?? limits.maxSpool
   }

@@ -20,6 +20,8 @@ package struct Limits: Equatable, Sendable {
   /// What waits in memory of all jobs together, in bytes: uploads, records, results. Frames that
   /// are being coded come on top.
   package var maxMemory = 1 * gibi
+  /// What one encoder keeps of pictures, in bytes, as far as that can be told beforehand.
+  package var maxCodecMemory = 4 * gibi
   /// Steps that run at once.
   package var workers = 2
   /// Jobs that hold a codec at once.
@@ -72,6 +74,7 @@ package struct Limits: Equatable, Sendable {
     limits.jobTimeout = .max
     limits.maxSpool = .max
     limits.maxMemory = .max
+    limits.maxCodecMemory = .max
     limits.maxThreads = processors
     return limits
   }

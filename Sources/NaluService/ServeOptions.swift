@@ -83,6 +83,9 @@ package enum ServeOptions {
   package static let maxMemory = Parameter<Int>(
     "max-memory", .size, default: "1Gi",
     help: "Bytes of uploads, reports and results of all jobs that wait in memory.")
+  package static let maxCodecMemory = Parameter<Int>(
+    "max-codec-memory", .size, default: "4Gi",
+    help: "Bytes that one encoder may keep of pictures; slow presets look ahead less far then.")
   package static let grace = Parameter<Int>(
     "grace", .integer(0...86400), default: "30",
     help: "Seconds that running jobs get to finish after SIGTERM.")
@@ -95,7 +98,8 @@ package enum ServeOptions {
     stallTimeout, minUploadRate, minReadRate, certificateFile, keyFile, tokenFile, origins, workers,
     jobs, queue,
     maxThreads, maxBody, maxFramePixels, maxDimension, maxFrames,
-    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, maxMemory, grace,
+    maxOutput, maxNALUnits, jobTimeout, spoolDirectory, maxSpool, maxMemory, maxCodecMemory,
+    grace,
     codecLog,
   ]
 

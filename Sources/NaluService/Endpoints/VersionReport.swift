@@ -35,6 +35,7 @@ extension Limits {
       ("max_body", maxBody), ("max_frame_pixels", maxFramePixels), ("max_dimension", maxDimension),
       ("max_frames", maxFrames), ("max_output", maxOutput), ("max_nal_units", maxNALUnits),
       ("job_timeout", jobTimeout), ("max_spool", maxSpool), ("max_memory", maxMemory),
+      ("max_codec_memory", maxCodecMemory),
       ("workers", workers), ("jobs", jobs),
       ("queue", queue), ("max_threads", maxThreads),
     ]

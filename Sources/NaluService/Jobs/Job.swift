@@ -117,6 +117,12 @@ package final class Job: Steppable {
   /// Takes all of `bytes`, or nothing and false: then `inputHasRoom` follows. What comes after the
   /// job is over is taken and forgotten. `isSecond`: the bytes are of the second part.
   package func offer(_ bytes: Span<UInt8>, isSecond: Bool = false) -> Bool {
+    let isQuiet = state.withLock { state in
+      state.phase != .over && !state.isCancelled
+        && state.input.received + bytes.count <= limits.maxBody
+        && state.input.addQuietly(bytes, isSecond: isSecond)
+    }
+    if isQuiet { return true }
     var isTaken = true
     update { state in
       guard state.phase != .over, !state.isCancelled else { return }

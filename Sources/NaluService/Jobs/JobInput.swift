@@ -12,7 +12,8 @@ struct JobInput: ~Copyable {
   private var fullBytes = 0
   private var filling: Block?
   private var isFillingSecond = false
-  private var spare: Block?
+  /// Blocks to fill again, at most `Limits.inputBlocks`.
+  private var spares: [Block] = []
   private var isRefusing = false
   private let memory: MemoryBudget
   /// Bytes of the budget that blocks in here have.
@@ -37,6 +38,18 @@ struct JobInput: ~Copyable {
 
   /// Nothing more is taken before a step takes a block.
   var isFull: Bool { fullBytes >= highMark }
+
+  /// Takes `bytes` if nothing follows from that: they fit into the block that is being filled, and
+  /// do not complete it. So it is with nearly all that a socket gives.
+  mutating func addQuietly(_ bytes: Span<UInt8>, isSecond: Bool) -> Bool {
+    guard let filling, isSecond == isFillingSecond, bytes.count < filling.freeCapacity,
+      !isFull, !isRefusing, memory.reserve(bytes.count, for: .uploads)
+    else { return false }
+    reserved += bytes.count
+    received += bytes.count
+    filling.append(bytes)
+    return true
+  }
 
   /// Takes all of `bytes`, or nothing when enough is waiting already. Throws when there is no memory
   /// for them. `held`: what else the job has of the budget.
@@ -70,6 +83,7 @@ struct JobInput: ~Copyable {
   mutating func end() {
     guard !isEnded else { return }
     isEnded = true
+    spares = []
     if let block = filling.take(), block.count > 0 { finish(block) }
   }
 
@@ -82,18 +96,18 @@ struct JobInput: ~Copyable {
 
   /// A block that nobody else holds any more is filled again later.
   mutating func recycle(_ block: consuming Block) {
-    guard block.capacity == blockSize, !isEnded else { return }
+    guard block.capacity == blockSize, !isEnded, spares.count < Limits.inputBlocks else { return }
     var block = block
     guard isKnownUniquelyReferenced(&block) else { return }
     block.removeAll()
-    spare = block
+    spares.append(block)
   }
 
   mutating func removeAll() {
     full = FirstInFirstOut()
     fullBytes = 0
     filling = nil
-    spare = nil
+    spares = []
     release(reserved)
   }
 
@@ -112,7 +126,9 @@ struct JobInput: ~Copyable {
   private var highMark: Int { max(Limits.inputBlocks * blockSize, 1 << 16) }
 
   private mutating func begin() -> Block {
-    if let block = spare.take(), block.capacity == blockSize { return block }
+    while let block = spares.popLast() {
+      if block.capacity == blockSize { return block }
+    }
     return Block(capacity: blockSize)
   }
 

@@ -100,17 +100,7 @@ extension EncodeSettings {
 
   /// Frames that the preset asks for where nothing explicit does.
   private var presetFrames: Int {
-    let preset =
-      switch preset {
-      case .ultrafast, .superfast, .veryfast: 1
-      case .faster, .fast: 2
-      case .medium: 3
-      case .slow: 5
-      case .slower: 8
-      case .veryslow, .placebo: 16
-      }
-    let tuned = tunes.contains(.animation) && preset > 1 ? min(2 * preset, 16) : preset
-    return max(references ?? tuned, 4)
+    max(references ?? usuallyKept.references, 4)
   }
 
   /// profile_idc as far as bit rates depend on it.

@@ -3,27 +3,93 @@ internal import H264
 
 /// What keeps the pictures inside libx264 from taking more memory than their use is worth.
 extension EncodeSettings {
-  /// Bytes of the pictures that libx264 looks ahead at.
-  private static let lookaheadBytes = 2 << 30
+  /// Pictures that libx264 keeps for its look-ahead, as B-frames and as references.
+  struct KeptPictures: Equatable {
+    var lookahead: Int
+    var bframes: Int
+    var references: Int
 
-  /// Frames that libx264 looks ahead, where the preset's number of them would take too much memory;
-  /// nil: as the preset says. Pictures up to 4096x2160 are never concerned.
-  func boundedLookahead(of video: RawVideo) -> Int? {
-    let usual =
-      switch preset {
-      case .ultrafast, .superfast: 0
-      case .veryfast: 10
-      case .faster: 20
-      case .fast: 30
-      case .medium: 40
-      case .slow: 50
-      case .slower, .veryslow, .placebo: 60
+    var count: Int { lookahead + bframes + references }
+  }
+
+  /// Makes an encoder keep no more than `Limits.maxCodecMemory`: what only the preset would have it
+  /// keep comes down together, the look-ahead first; what was asked for by name stays.
+  func boundMemory(
+    of encoder: inout VideoEncoder.Settings, limits: Limits
+  ) throws(Problem) {
+    let usual = usuallyKept
+    var wanted = usual
+    wanted.bframes = encoder.bframes ?? usual.bframes
+    wanted.references = encoder.references ?? usual.references
+    let picture = pictureBytes(of: encoder)
+    // One that is coded, one that is being filled, and one more for each thread.
+    let room = limits.maxCodecMemory / picture - 2 - encoder.threads
+    guard wanted.count > room else { return }
+    for tenths in (0..<10).reversed() {
+      var kept = wanted
+      kept.lookahead = usual.lookahead * tenths * tenths / 100
+      if encoder.bframes == nil { kept.bframes = (usual.bframes * tenths + 9) / 10 }
+      if encoder.references == nil {
+        kept.references = max(1, (usual.references * tenths + 9) / 10)
       }
-    let sampleSize = video.pixelFormat.bitDepth > 8 ? 2 : 1
-    // The planes, four luma planes of half the width and height, vectors and costs.
-    let picture = 4 * video.width * video.height * sampleSize
-    let most = max(2, Self.lookaheadBytes / picture)
-    return usual > most ? most : nil
+      guard kept.count <= room else { continue }
+      encoder.lookahead = kept.lookahead
+      encoder.bframes = kept.bframes
+      encoder.references = kept.references
+      return
+    }
+    throw tooMuchMemory(picture: picture, limits)
+  }
+
+  /// What the preset and the tunes have the encoder keep.
+  var usuallyKept: KeptPictures {
+    var kept: KeptPictures =
+      switch preset {
+      case .ultrafast: .init(lookahead: 0, bframes: 0, references: 1)
+      case .superfast: .init(lookahead: 0, bframes: 3, references: 1)
+      case .veryfast: .init(lookahead: 10, bframes: 3, references: 1)
+      case .faster: .init(lookahead: 20, bframes: 3, references: 2)
+      case .fast: .init(lookahead: 30, bframes: 3, references: 2)
+      case .medium: .init(lookahead: 40, bframes: 3, references: 3)
+      case .slow: .init(lookahead: 50, bframes: 3, references: 5)
+      case .slower: .init(lookahead: 60, bframes: 3, references: 8)
+      case .veryslow: .init(lookahead: 60, bframes: 8, references: 16)
+      case .placebo: .init(lookahead: 60, bframes: 16, references: 16)
+      }
+    if tunes.contains(.animation) {
+      kept.bframes += 2
+      if kept.references > 1 { kept.references = min(16, kept.references * 2) }
+    }
+    if isRealtime {
+      kept.lookahead = 0
+      kept.bframes = 0
+    }
+    if profile == .baseline { kept.bframes = 0 }
+    return kept
+  }
+
+  /// Bytes that libx264 keeps of a picture, as measured: its planes, luma (of 4:4:4 all) between the
+  /// samples, a copy of half the size, vectors and costs; and sums of the exhaustive search.
+  private func pictureBytes(of encoder: VideoEncoder.Settings) -> Int {
+    let samples = ((encoder.width + 15) & ~15) * ((encoder.height + 15) & ~15)
+    let planes =
+      switch encoder.chroma {
+      case .monochrome, .yuv420: 4
+      case .yuv422: 5
+      case .yuv444: 8
+      }
+    let sums = preset == .placebo ? 4 : 0
+    return samples * (planes * (encoder.bitDepth > 8 ? 2 : 1) + sums)
+  }
+
+  private func tooMuchMemory(picture: Int, _ limits: Limits) -> Problem {
+    let asked = (references ?? 0, bframes ?? 0)
+    let parameter = asked == (0, 0) ? "preset" : asked.0 > asked.1 ? "refs" : "bframes"
+    return .conflict(
+      parameter,
+      "The encoder would keep more than max_codec_memory, \(limits.maxCodecMemory) bytes: a picture "
+        + "takes about \(picture). Ask for fewer refs and bframes, a faster preset, or smaller "
+        + "pictures.")
   }
 
   /// Refuses more reference frames than any level has room for (H.264 table A-1).

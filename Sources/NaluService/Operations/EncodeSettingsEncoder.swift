@@ -30,12 +30,12 @@ extension EncodeSettings {
     settings.level = try codedLevel(of: video)
     try checkReferences(video)
     limitPictures(of: &settings, video)
-    settings.lookahead = boundedLookahead(of: video)
     settings.realtime = isRealtime
     settings.preset = preset
     settings.tunes = tunes
     settings.slices = slices
     settings.threads = threadCount(limits, sharing: limits.maxThreads)
+    try boundMemory(of: &settings, limits: limits)
     // A transport stream must have them (ISO/IEC 13818-1 §2.14.1).
     settings.accessUnitDelimiters = accessUnitDelimiters || format == .mpegts
     settings.repeatsParameterSets = repeatsParameterSets ?? !format.hasConfiguration

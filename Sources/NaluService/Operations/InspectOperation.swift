@@ -23,7 +23,7 @@ package struct InspectOperation: ~Copyable, Operation {
     spool = Spool(in: spoolDirectory)
   }
 
-  package var blockSize: Int { 256 << 10 }
+  package var blockSize: Int { 1 << 20 }
   package var isExpensive: Bool { false }
 
   package var heldBytes: Int { report.heldBytes + input.heldBytes }

@@ -13,17 +13,43 @@ import Testing
     return try settings.encoderSettings(for: video, limits: Limits())
   }
 
+  /// Bytes of a picture: 4 for a luma sample of 8 bits, 8 for more bits and for placebo.
   @Test(
     arguments: [
-      (1920, 1080, "&preset=placebo", nil), (4096, 2160, "&preset=veryslow", nil),
-      (8192, 4352, "&preset=placebo", 15), (8192, 4352, "&preset=medium", 15),
-      (8192, 4352, "&preset=medium&pix_fmt=yuv420p10le", 7), (8192, 4352, "&preset=veryfast", nil),
-      (8192, 4352, "&preset=ultrafast", nil),
-    ])
-  func largePicturesAreLookedAheadAtAsFarAsMemoryGoes(
-    width: Int, height: Int, query: String, expected: Int?
+      (1920, 1080, "&preset=placebo", nil, nil, nil),
+      (4096, 2160, "&preset=veryslow", nil, nil, nil),
+      (3840, 2160, "&preset=placebo", 29, 12, 12),
+      (8192, 4352, "&preset=medium", 19, 3, 3),
+      (8192, 4352, "&preset=medium&bframes=1", 19, 1, 3),
+      (8192, 4352, "&preset=medium&realtime=1", nil, nil, nil),
+      (8192, 4352, "&preset=medium&pix_fmt=yuv420p10le", 6, 2, 2),
+      (8192, 4352, "&preset=placebo", 2, 4, 4),
+      (8192, 4352, "&preset=ultrafast", nil, nil, nil),
+    ] as [(Int, Int, String, Int?, Int?, Int?)])
+  func slowPresetsKeepWhatMemoryAllows(
+    width: Int, height: Int, query: String, lookahead: Int?, bframes: Int?, references: Int?
   ) throws {
-    #expect(try Self.settings(width, height, query).lookahead == expected)
+    let settings = try Self.settings(width, height, query)
+    #expect(settings.lookahead == lookahead)
+    #expect(settings.bframes == bframes)
+    #expect(settings.references == references)
+  }
+
+  @Test(
+    arguments: [
+      ("&refs=5&bframes=16&preset=placebo", "bframes"), ("&refs=5&bframes=16", nil),
+      ("&bframes=3&refs=1&preset=placebo", nil),
+    ])
+  func whatWasAskedForByNameIsKeptOrRefused(query: String, refused: String?) throws {
+    do throws(Problem) {
+      let settings = try Self.settings(8192, 4352, query)
+      #expect(refused == nil)
+      #expect(query.contains("refs=\(settings.references ?? 0)"))
+      #expect(query.contains("bframes=\(settings.bframes ?? 0)"))
+    } catch {
+      #expect(error.code == .conflictingParameters && error.parameter == refused)
+      #expect(error.detail.contains("max_codec_memory"))
+    }
   }
 
   @Test func theEncoderIsToldHowFarToLook() throws {

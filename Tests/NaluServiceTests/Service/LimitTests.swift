@@ -12,7 +12,7 @@ import TestSupport
     "job_timeout", "min_upload_rate", "min_read_rate", "header_timeout", "idle_timeout",
     "max_connections",
     "max_connections_per_address", "workers", "jobs", "queue", "spool_dir", "max_spool",
-    "max_memory",
+    "max_memory", "max_codec_memory",
   ]
 
   @Test(arguments: names)
@@ -68,6 +68,7 @@ import TestSupport
     Crossing("/decode", 422, "too-many-nal-units") { $0.maxNALUnits = 2 },
     Crossing(encode, 507, "insufficient-storage") { $0.maxMemory = 1000 },
     Crossing("/inspect", 507, "insufficient-storage") { $0.maxMemory = 100 },
+    Crossing(encode, 400, "conflicting-parameters") { $0.maxCodecMemory = 15_000 },
     Crossing("/inspect", 504, "job-timeout") { $0.jobTimeout = 0 },
     Crossing(encode, 504, "job-timeout") { $0.jobTimeout = 0 },
     Crossing("/decode", 504, "job-timeout") { $0.jobTimeout = 0 },
