@@ -115,9 +115,14 @@ package final class Admission: Sendable {
     state.holders.count(where: { $0.isLarge }) < max(1, slots - 1)
   }
 
-  /// As many jobs wait as may: the next request for a codec is refused.
+  /// As many jobs wait as may: the next request for a codec is refused. Twice as many may wait while
+  /// there is a slot, which large pictures do not get.
   package var isFull: Bool {
-    state.withLock { $0.holders.count >= slots && $0.waiting.count >= queueLimit }
+    state.withLock { state in
+      let limit = state.holders.count < slots ? 2 * queueLimit : queueLimit
+      return state.waiting.count >= limit
+        && (state.holders.count >= slots || !state.waiting.isEmpty)
+    }
   }
 
   package var figures: (admitted: Int, waiting: Int) {

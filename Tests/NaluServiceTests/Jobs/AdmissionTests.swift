@@ -115,6 +115,16 @@ import Testing
     #expect(eventually { harness.admission.figures == (0, 0) })
   }
 
+  @Test func theLineIsBoundedWhileOnlyLargePicturesWait() {
+    let harness = JobHarness(jobs: 2, queue: 2)
+    var jobs = (0..<4).map { _ in start(.full, isLarge: true, in: harness) }
+    #expect(harness.admission.figures == (1, 3))
+    #expect(!harness.admission.isFull)
+    jobs.append(start(.full, isLarge: true, in: harness))
+    #expect(harness.admission.isFull)
+    for job in jobs { job.cancel() }
+  }
+
   /// Whoever gives up a slot in vain need not.
   @Test func onlyJobsThatCouldHaveASlotContendForIt() {
     let harness = JobHarness(jobs: 2, queue: 100)
