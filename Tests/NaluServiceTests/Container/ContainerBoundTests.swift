@@ -127,11 +127,13 @@ import Testing
         pid, counter, payload + [UInt8](repeating: 0xFF, count: 184 - payload.count),
         startsUnit: true)
     }
-    let association = (1...40).flatMap { bigEndian($0, 2) + bigEndian(0xE000 | 0x20 + $0, 2) }
+    let association: [UInt8] = (1...40).flatMap { number -> [UInt8] in
+      bigEndian(number, 2) + bigEndian(0xE000 | 0x20 + number, 2)
+    }
     var file = packet(0, 0, TransportBuilder.section(0, 1, association))
     for number in 1...40 {
-      let streams = (0..<20).flatMap {
-        [0x0F] + bigEndian(0xE100 | 20 * number + $0, 2) + bigEndian(0xF000, 2)
+      let streams: [UInt8] = (0..<20).flatMap { stream -> [UInt8] in
+        [0x0F] + bigEndian(0xE000 | 0x100 + 20 * number + stream, 2) + bigEndian(0xF000, 2)
       }
       file += packet(
         0x20 + number, 0,
