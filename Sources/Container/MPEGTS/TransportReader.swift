@@ -88,7 +88,7 @@ package struct TransportReader: Sendable {
       var finding = ContainerFinding(
         .error, .truncated, "The stream ends inside a packet.", at: position)
       finding.isElsewhere =
-        part.count >= 3 && Int(part[1] & 0x1F) << 8 | Int(part[2]) != reportedPID
+        part.count >= 3 && isOtherStream(Int(part[1] & 0x1F) << 8 | Int(part[2]))
       sink.note(finding)
     }
     if isPacketOpen {
@@ -97,6 +97,12 @@ package struct TransportReader: Sendable {
           .error, .truncated, "The stream ends inside a PES packet.", at: headerPlace))
     }
     try units.finish(into: &sink)
+  }
+
+  /// The PID is one of a program, and not the reported one.
+  private func isOtherStream(_ pid: Int) -> Bool {
+    pid != reportedPID
+      && tables.programs.contains { $0.streams.contains { stream in stream.pid == pid } }
   }
 
   // MARK: Waiting

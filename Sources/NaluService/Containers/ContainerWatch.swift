@@ -29,6 +29,9 @@ struct ContainerWatch: Sendable {
 
   var damageElsewhere: ContainerDamage? { sink.elsewhere }
 
+  /// Samples of the video so far, where they come behind what describes them.
+  var sampleCount: Int { sink.samples }
+
   /// The most bytes of one sample so far.
   var largestSample: Int { reader.largestSample }
 
@@ -54,6 +57,7 @@ struct ContainerWatch: Sendable {
   private struct Sink: ContainerSink {
     private(set) var damage: ContainerDamage?
     private(set) var elsewhere: ContainerDamage?
+    private(set) var samples = 0
 
     private mutating func add(_ message: String, at offset: Int?) {
       if damage == nil { damage = ContainerDamage(message: message, offset: offset) }
@@ -74,7 +78,7 @@ struct ContainerWatch: Sendable {
     }
 
     mutating func take(_ configuration: AVCConfigurationRecord, at offset: Int) {}
-    mutating func take(_ sample: Sample) {}
+    mutating func take(_ sample: Sample) { samples += 1 }
     mutating func amendSample(duration: Int?, isSync: Bool?) {}
     mutating func take(_ entry: ContainerEntry) {}
   }

@@ -18,6 +18,7 @@ struct MediaIntake: ~Copyable, Sendable {
   private var watch: ContainerWatch?
   private var damage: ContainerDamage?
   private var damageElsewhere: ContainerDamage?
+  private var watchedSamples = 0
   private var videoPIDs: [Int] = []
   private var shownParts: ShownParts?
   /// The upload as it came, of a container.
@@ -198,6 +199,7 @@ struct MediaIntake: ~Copyable, Sendable {
       if watch.largestSample > limits.maxSampleBytes { throw .sampleTooLarge(limits) }
       damage = watch.damage
       damageElsewhere = watch.damageElsewhere
+      watchedSamples = watch.sampleCount
       videoPIDs = watch.videoPIDs
       shownParts = watch.shownParts
     }
@@ -257,7 +259,11 @@ struct MediaIntake: ~Copyable, Sendable {
   private mutating func finishExtraction() throws(Problem) {
     if let description = extraction?.description {
       index?.describe(by: description)
-      index?.damage = damage ?? description.damage
+      // What libavformat stumbled over was behind all of the video.
+      let isWhole =
+        damageElsewhere != nil && watchedSamples > 0
+        && description.timeline.marks.count >= watchedSamples
+      index?.damage = damage ?? (isWhole ? nil : description.damage)
       index?.damageElsewhere = damageElsewhere
       tracks = description.tracks
       videoTrack = description.video

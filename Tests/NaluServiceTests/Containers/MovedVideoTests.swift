@@ -16,7 +16,7 @@ import Testing
   }
 
   /// A map with one stream.
-  private static func map(version: Int, pid: Int) -> [UInt8] {
+  private static func map(version: Int, pid: Int, counter: Int) -> [UInt8] {
     let content =
       bigEndian(1, 2) + [UInt8(0xC1 | version << 1), 0, 0] + bigEndian(0xE000 | pid, 2)
       + bigEndian(0xF000, 2) + [0x1B] + bigEndian(0xE000 | pid, 2) + bigEndian(0xF000, 2)
@@ -24,7 +24,7 @@ import Testing
     section += bigEndian(Int(TransportBuilder.crc(section)), 4)
     let payload = [0] + section
     return TransportBuilder().packet(
-      mapPID, version, payload + [UInt8](repeating: 0xFF, count: 184 - payload.count),
+      mapPID, counter, payload + [UInt8](repeating: 0xFF, count: 184 - payload.count),
       startsUnit: true)
   }
 
@@ -32,7 +32,10 @@ import Testing
   private static func joined(_ files: [[UInt8]]) -> [UInt8] {
     var result: [UInt8] = []
     for (number, file) in files.enumerated() {
-      if number > 0 { result += map(version: number, pid: videoPID + number) }
+      if number > 0 {
+        let maps = packets(result).count { pid($0) == mapPID }
+        result += map(version: number, pid: videoPID + number, counter: maps)
+      }
       for packet in packets(file) {
         var packet = Array(packet)
         let pid = pid(packet[...])
