@@ -68,6 +68,9 @@ package struct ContainerReader: Sendable {
   /// Bytes of memory that sample tables, and metadata that is kept, take.
   package var heldBytes: Int { (mp4?.heldBytes ?? 0) + (flv?.heldBytes ?? 0) }
 
+  /// The most bytes of one sample that were there, where a format lets samples be large.
+  package var largestSample: Int { mp4?.largestSample ?? matroska?.largestBlock ?? 0 }
+
   /// There is a track to report.
   package var hasH264: Bool { tracks.contains(where: \.isReported) }
 

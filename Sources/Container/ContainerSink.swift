@@ -20,6 +20,13 @@ package protocol ContainerSink {
   mutating func take(_ entry: ContainerEntry)
 
   mutating func note(_ finding: ContainerFinding)
+
+  /// The next bytes of the last sample, in a format that has samples in pieces (MPEG-TS).
+  mutating func take(payload: Span<UInt8>)
+}
+
+extension ContainerSink {
+  package mutating func take(payload: Span<UInt8>) {}
 }
 
 /// A sample (in MPEG-TS: a PES packet) of the reported track.

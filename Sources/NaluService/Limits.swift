@@ -54,6 +54,13 @@ package struct Limits: Equatable, Sendable {
   /// more than once: 64 MiB of the default.
   package var maxMetadata: Int { min(Self.gibi, max(16 * Self.mebi, maxMemory / 16)) }
 
+  /// Bytes of one sample of a container, which is in memory as a whole: three for each luma sample of
+  /// the largest picture, and an eighth of what may wait in memory of all jobs together. A coded picture
+  /// takes hardly more than its samples do (H.264 §A.3.1), which are 1.5 bytes in most streams.
+  package var maxSampleBytes: Int {
+    max(Self.mebi, min(3 * min(maxFramePixels, 1 << 40), maxMemory / 8))
+  }
+
   package init() {}
 
   /// Bytes of one upload with the boundaries and heads of a form around it.

@@ -99,19 +99,27 @@ package struct FLVReader: Sendable {
   /// The file is over.
   package mutating func finish<Sink: ContainerSink>(into sink: inout Sink) throws(Sink.Failure) {
     let isCut: Bool
+    // What comes after the header is of the tag.
+    var isElsewhere = tag.map { $0.kind != .video } ?? false
     switch state {
     case .fileHeader, .bodyHead, .wholeBody: isCut = true
     case .units:
       try units.end(at: position, into: &sink)
       isCut = true
     case .restOfBody, .skipping: isCut = bodyLeft > 0
-    case .tagHeader: isCut = !buffer.isEmpty && !isLost
+    case .tagHeader:
+      isCut = !buffer.isEmpty && !isLost
+      isElsewhere = buffer.first.map { $0 & 31 != 9 } ?? false
     // Live recordings lack the last size.
-    case .previousSize: isCut = !buffer.isEmpty
+    case .previousSize:
+      isCut = !buffer.isEmpty
+      isElsewhere = true
     }
     if isCut {
-      sink.note(
-        ContainerFinding(.error, .truncated, "The file ends inside a tag.", at: position))
+      var finding = ContainerFinding(
+        .error, .truncated, "The file ends inside a tag.", at: position)
+      finding.isElsewhere = isElsewhere
+      sink.note(finding)
     }
     file.complete()
   }

@@ -55,6 +55,12 @@ struct BoxWalker: Sendable {
     }
   }
 
+  /// The file ends in the header of a box.
+  var isInHeader: Bool { !header.isEmpty }
+
+  /// Bytes of a box that is being collected.
+  var heldBytes: Int { content.count }
+
   private var limit: Int { stack.last?.end ?? .max }
 
   /// What comes next in `chunk`, which begins at `position - index`; nil when it is used up. After

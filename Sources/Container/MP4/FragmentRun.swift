@@ -102,19 +102,20 @@ struct SampleQueue: Sendable {
   private var table: SampleTableCursor?
   private var runs: [FragmentRun] = []
   private var firstRun = 0
-  private(set) var bytes = 0
+  private var tableBytes = 0
+  private var runBytes = 0
+
+  var bytes: Int { runBytes + (table == nil ? 0 : tableBytes) }
 
   mutating func append(_ table: SampleTable) {
-    bytes += table.bytes
+    tableBytes = table.bytes
     self.table = SampleTableCursor(table)
   }
 
   mutating func append(_ run: FragmentRun) {
-    bytes += run.entries.count + 64
+    runBytes += run.entries.count + 64
     runs.append(run)
   }
-
-  var isEmpty: Bool { table == nil && firstRun == runs.count }
 
   mutating func next() -> MediaSample? {
     if let sample = table?.next() { return sample }
@@ -133,7 +134,7 @@ struct SampleQueue: Sendable {
       return
     }
     guard firstRun < runs.count else { return }
-    bytes -= runs[firstRun].entries.count + 64
+    runBytes -= runs[firstRun].entries.count + 64
     firstRun += 1
     if firstRun >= 64, firstRun * 2 >= runs.count {
       runs.removeFirst(firstRun)

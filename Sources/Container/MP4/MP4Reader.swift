@@ -18,12 +18,15 @@ package struct MP4Reader: Sendable {
   var queue = SampleQueue()
   private var consumer: SampleConsumer
   private var shift = 0
+  /// Of the reported track, where it has several.
+  package private(set) var shownParts: ShownParts?
   private var movieIsComplete = false
   private var hasMediaBeforeMovie = false
   private var isOutOfOrder = false
   /// Samples of a file that is kept are not looked for before this byte.
   private var firstKept = 0
-  private var movieOffset = 0
+  /// The last box that is in no other.
+  private var topBox: FourCharacters?
   private var hasNotedLimit = false
   private var hasReread = false
 
@@ -74,7 +77,10 @@ package struct MP4Reader: Sendable {
   }
 
   /// Bytes of memory that sample tables and fragment runs take.
-  package var heldBytes: Int { queue.bytes + (current?.table.bytes ?? 0) }
+  package var heldBytes: Int { queue.bytes + (current?.table.bytes ?? 0) + walker.heldBytes }
+
+  /// The most bytes of one sample of the reported track that were there.
+  package var largestSample: Int { consumer.largest }
 
   /// Takes bytes that ``wanted`` asked for.
   package mutating func reread<Sink: ContainerSink>(
@@ -87,9 +93,12 @@ package struct MP4Reader: Sendable {
   /// The file is over.
   package mutating func finish<Sink: ContainerSink>(into sink: inout Sink) throws(Sink.Failure) {
     if walker.isCutOff {
-      sink.note(
-        ContainerFinding(
-          .error, .truncated, "The file ends inside a box.", at: walker.position))
+      var finding = ContainerFinding(
+        .error, .truncated, "The file ends inside a box.", at: walker.position)
+      // Samples that are described and not there are told one by one.
+      finding.isElsewhere =
+        movieIsComplete && !(file.isFragmented && (walker.isInHeader || topBox == "moof"))
+      sink.note(finding)
     }
     if !file.hasMovie {
       sink.note(
@@ -134,9 +143,9 @@ extension MP4Reader {
     _ box: BoxEntry, _ sink: inout Sink
   ) -> BoxWalker.Treatment {
     let parent = walker.stack.last?.entry.type
+    if parent == nil { topBox = box.type }
     switch (parent, box.type) {
     case (nil, "moov"):
-      movieOffset = box.offset
       if file.hasMovie { return .skip }
       return .enter
     case (nil, "moof"):
@@ -222,7 +231,7 @@ extension MP4Reader {
     case "tkhd": current?.readTrackHeader(content)
     case "mdhd": current?.readMediaHeader(content)
     case "hdlr": current?.readHandler(content)
-    case "elst": current?.readEditList(content)
+    case "elst": current?.readEditList(content, at: box.offset)
     case "stsd": readDescription(box, content, &sink)
     case "tfhd": readFragmentHeader(content)
     case "tfdt":
@@ -298,6 +307,7 @@ extension MP4Reader {
     movieIsComplete = true
     guard let track = reported else { return }
     shift = track.shift(movieTimeScale: file.timeScale)
+    shownParts = track.shownParts(movieTimeScale: file.timeScale)
     if let defect = track.editDefect {
       sink.note(ContainerFinding(.info, .editList, defect, at: nil))
     }

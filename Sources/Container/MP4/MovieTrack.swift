@@ -6,6 +6,8 @@ struct MovieTrack: Sendable {
   var timeScale = 0
   /// Samples, as `stsz` says, also of a track whose tables are not kept.
   var sampleCount: Int?
+  /// Where its edit list is.
+  private var editListOffset: Int?
 
   init(id: Int) {
     track = ContainerTrack(id: id)
@@ -81,7 +83,8 @@ struct MovieTrack: Sendable {
 
   private static let maxEdits = 1024
 
-  mutating func readEditList(_ content: [UInt8]) {
+  mutating func readEditList(_ content: [UInt8], at offset: Int) {
+    editListOffset = offset
     var fields = ByteFields(content)
     let isLong = fields.number(1) == 1
     fields.skip(3)
@@ -122,6 +125,16 @@ struct MovieTrack: Sendable {
       return "media_rate of an edit is not 1; times are those of the media all the same."
     }
     return nil
+  }
+
+  /// The parts that are shown of it, in a movie whose unit of time is that.
+  func shownParts(movieTimeScale: Int) -> ShownParts? {
+    guard let edits = track.edits, edits.count < Self.maxEdits, let editListOffset,
+      !table.hasNegativeOffsets
+    else { return nil }
+    return ShownParts(
+      edits, of: track.id, at: editListOffset, timeScale: timeScale,
+      movieTimeScale: movieTimeScale)
   }
 
   /// What is to be added to the times of samples so that the presentation begins at 0.

@@ -11,6 +11,12 @@ struct SampleConsumer: Sendable {
   private var read = 0
   /// Bytes of all samples read out of order: more than the file has are overlapping ones.
   private var randomBytes = 0
+  /// Of a file whose samples are read out of order.
+  private var fileSize = Int.max
+  /// Where the samples end that were read in order.
+  private var passed = 0
+  /// The most bytes of one sample that were there.
+  private(set) var largest = 0
   private var lastWindowEnd = 0
   /// Bytes that were asked for out of order, whatever they held.
   private var rereadBytes = 0
@@ -48,27 +54,33 @@ struct SampleConsumer: Sendable {
     into sink: inout Sink
   ) throws(Sink.Failure) {
     let end = base + chunk.count
-    while let current = try next(&queue, &sink) {
+    // Samples may lie over each other: then the rest is left for another time.
+    var bytesLeft = isRandom ? 2 * chunk.count : .max
+    while bytesLeft > 0, let current = try next(&queue, &sink) {
       let place = current.offset.addingClamped(read)
-      if place < base, current.size > 0 {
+      if place < base || place < passed && !isRandom, current.size > 0 {
         if isRandom { return }
         sink.note(
           ContainerFinding(
             .error, .sampleOutsideFile,
-            "Sample \(current.index) lies before its description: it cannot be read.",
-            at: current.offset))
+            "Sample \(current.index) lies before its description, or overlaps with the one before:"
+              + " it cannot be read.", at: current.offset))
         sample = nil
         queue.dropRun()
         continue
       }
       if place >= end, current.size > 0 { return }
+      if isRandom, randomBytes > fileSize { return }
       if read == 0, !begin(current, &queue, &sink) { return }
       let count = min(current.size - read, end - place)
       if count > 0 {
         let piece = chunk.extracting(place - base..<place - base + count)
         try units.read(piece, at: place, into: &sink)
+        bytesLeft -= count
+        if isRandom { randomBytes += count } else { passed = place + count }
       }
       read += max(0, count)
+      largest = max(largest, read)
       if read == current.size {
         try units.end(at: place, into: &sink)
         sample = nil
@@ -78,6 +90,7 @@ struct SampleConsumer: Sendable {
 
   /// Where the next sample of a file of `size` bytes is, when it is out of order.
   mutating func wanted(_ queue: inout SampleQueue, of size: Int) -> Range<Int>? {
+    fileSize = size
     if sample == nil {
       sample = queue.next()
       read = 0
@@ -93,7 +106,6 @@ struct SampleConsumer: Sendable {
     let end = min(size, first.addingClamped(max(least, min(current.size - read, 256 << 10))))
     lastWindowEnd = end
     rereadBytes += end - first
-    randomBytes += current.size == 0 ? 0 : min(end - first, current.size - read)
     return first..<end
   }
 
@@ -150,13 +162,14 @@ struct SampleConsumer: Sendable {
   mutating func dropPresent<Sink: ContainerSink>(
     _ queue: inout SampleQueue, in range: Range<Int>, into sink: inout Sink
   ) throws(Sink.Failure) {
-    var passed = 0
+    var count = 0
     while let current = try next(&queue, &sink), current.offset >= range.lowerBound,
       current.offset.addingClamped(current.size) <= range.upperBound
     {
       sample = nil
-      passed += 1
-      if passed > Self.maxPassedSamples { queue = SampleQueue() }
+      largest = max(largest, current.size)
+      count += 1
+      if count > Self.maxPassedSamples { queue = SampleQueue() }
     }
   }
 

@@ -235,6 +235,13 @@ extension SampleTable {
     }
   }
 
+  /// A sample is shown before it is decoded.
+  var hasNegativeOffsets: Bool {
+    stride(from: 4, to: compositionOffsets.count, by: 8).contains {
+      compositionOffsets[$0] & 0x80 != 0
+    }
+  }
+
   /// The samples lie in the file in their order, without overlapping, from `first` on.
   func isInOrder(from first: Int) -> Bool {
     var cursor = ChunkCursor(self)

@@ -100,6 +100,7 @@ struct SectionCollector: Sendable {
 
 /// The programs of a transport stream.
 struct ProgramTables: Sendable {
+  /// Of all programs together.
   private let maxStreams: Int
   private(set) var programs: [Program] = []
   private(set) var hasAssociation = false
@@ -163,7 +164,8 @@ struct ProgramTables: Sendable {
     programs[index].clockPID = clock == 0x1FFF ? nil : clock
     fields.skip(fields.number(2) & 0xFFF)
     var streams: [ProgramStream] = []
-    while fields.left >= 5, streams.count < maxStreams {
+    let others = programs.reduce(0) { $0 + $1.streams.count } - programs[index].streams.count
+    while fields.left >= 5, others + streams.count < maxStreams {
       let type = fields.number(1)
       let streamPID = fields.number(2) & 0x1FFF
       var stream = ProgramStream(pid: streamPID, type: type)

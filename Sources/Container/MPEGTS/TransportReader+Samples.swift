@@ -41,6 +41,7 @@ extension TransportReader {
       payloadLeft = left - (end - first)
     }
     guard first < end else { return }
+    sink.take(payload: content.extracting(first..<end))
     units.append(content.extracting(first..<end), at: offset + first)
   }
 

@@ -12,6 +12,8 @@ package struct TransportReader: Sendable {
   package private(set) var reportedPID: Int?
   /// The PID was guessed: no map says what it is.
   package private(set) var isGuessed = false
+  /// Where the video is, if that changes; the first few times.
+  package private(set) var moves: [Move] = []
   package private(set) var packetCount = 0
   private var tables: ProgramTables
   private var position = 0
@@ -36,6 +38,13 @@ package struct TransportReader: Sendable {
   private static let packetBytes = 188
   private static let maxWaiting = 1 << 20
   private static let maxWaitingPayload = 64 << 10
+  private static let maxMoves = 64
+
+  /// From a byte of the upload on the reported stream has that PID.
+  package struct Move: Equatable, Sendable {
+    package let offset: Int
+    package let pid: Int
+  }
 
   /// `search`: finds start codes.
   package init(
@@ -76,8 +85,11 @@ package struct TransportReader: Sendable {
       try readPacket(
         packet.span.extracting(0..<Self.packetBytes), at: position - packet.count, &sink)
     } else if !part.isEmpty, isInSync {
-      sink.note(
-        ContainerFinding(.error, .truncated, "The stream ends inside a packet.", at: position))
+      var finding = ContainerFinding(
+        .error, .truncated, "The stream ends inside a packet.", at: position)
+      finding.isElsewhere =
+        part.count >= 3 && isOtherStream(Int(part[1] & 0x1F) << 8 | Int(part[2]))
+      sink.note(finding)
     }
     if isPacketOpen {
       sink.note(
@@ -85,6 +97,12 @@ package struct TransportReader: Sendable {
           .error, .truncated, "The stream ends inside a PES packet.", at: headerPlace))
     }
     try units.finish(into: &sink)
+  }
+
+  /// The PID is one of a program, and not the reported one.
+  private func isOtherStream(_ pid: Int) -> Bool {
+    pid != reportedPID
+      && tables.programs.contains { $0.streams.contains { stream in stream.pid == pid } }
   }
 
   // MARK: Waiting
@@ -314,6 +332,8 @@ package struct TransportReader: Sendable {
     hasPES = false
     payloadLeft = nil
     reportedPID = next
+    if moves.isEmpty { moves.append(Move(offset: 0, pid: last)) }
+    if moves.count < Self.maxMoves { moves.append(Move(offset: offset, pid: next)) }
     sink.note(
       ContainerFinding(
         .warning, .configurationChanged,

@@ -42,6 +42,7 @@ struct ElementWalker: Sendable {
   private var header: [UInt8] = []
   private var content: [UInt8] = []
   private var announced: Element?
+  private var skipped: Element?
 
   private enum State {
     case header
@@ -64,6 +65,15 @@ struct ElementWalker: Sendable {
     case .collecting, .pieces: true
     case .skipping(let end): end != .max && position < end
     case .lost: false
+    }
+  }
+
+  /// The elements that the file ends in, outermost first.
+  var openElements: [Element] {
+    switch state {
+    case .header, .announced, .lost: stack
+    case .collecting(let element), .pieces(let element): stack + [element]
+    case .skipping: stack + (skipped.map { [$0] } ?? [])
     }
   }
 
@@ -127,6 +137,7 @@ struct ElementWalker: Sendable {
     case .pieces where !element.isUnknownSize:
       state = .pieces(element)
     default:
+      skipped = element
       state = .skipping(to: element.isUnknownSize ? limit : element.end)
     }
   }
@@ -157,10 +168,10 @@ struct ElementWalker: Sendable {
       stack.removeLast()
     }
     header.removeAll(keepingCapacity: true)
-    var end = size.map { position.addingClamped($0) } ?? .max
+    let end = size.map { position.addingClamped($0) } ?? .max
     if end != .max, end > limit {
       guard stack.count == 1 else {
-        end = limit
+        skipped = nil
         state = .skipping(to: limit)
         return .defect(offset: offset, "An element is larger than the one it is in.")
       }

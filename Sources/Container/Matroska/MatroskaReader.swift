@@ -12,11 +12,15 @@ package struct MatroskaReader: Sendable {
   private var sampleIndex = 0
   private var hasNotedLimit = false
   private var hasAnnounced = false
+  /// The most bytes of one block of any track that were there.
+  package private(set) var largestBlock = 0
 
   // The block in progress.
   private var blockBytes: [UInt8] = []
   private var header: BlockHeader?
   private var isLost = false
+  /// Its track, once the header is read.
+  private var blockTrack: Int?
   private var frame = 0
   private var frameLeft = 0
   private var isInGroup = false
@@ -61,9 +65,10 @@ package struct MatroskaReader: Sendable {
   /// The file is over.
   package mutating func finish<Sink: ContainerSink>(into sink: inout Sink) throws(Sink.Failure) {
     if walker.isCutOff {
-      sink.note(
-        ContainerFinding(
-          .error, .truncated, "The file ends inside an element.", at: walker.position))
+      var finding = ContainerFinding(
+        .error, .truncated, "The file ends inside an element.", at: walker.position)
+      finding.isElsewhere = isCutElsewhere
+      sink.note(finding)
     }
     if let overrun = walker.overrun {
       sink.note(
@@ -74,6 +79,20 @@ package struct MatroskaReader: Sendable {
     try units.end(at: walker.position, into: &sink)
     if file.packing.isByteStream { try byteStream.finish(into: &sink) }
     file.complete()
+  }
+
+  /// The file ends in what is not of the reported track, and nothing else is known to be missing.
+  private var isCutElsewhere: Bool {
+    let open = walker.openElements
+    func ends(_ outer: Int) -> Bool {
+      open[outer].isUnknownSize || open[outer].end <= open[outer + 1].end
+    }
+    guard open.count > 1, ends(0), open[1].id != ElementID.tracks else { return false }
+    guard open[1].id == ElementID.cluster else { return true }
+    guard open.count > 2, ends(1),
+      open[2].id == ElementID.simpleBlock || open[2].id == ElementID.blockGroup
+    else { return false }
+    return blockTrack != nil && reportedID != nil && blockTrack != reportedID
   }
 
   private func list<Sink: ContainerSink>(_ element: ElementWalker.Element, _ sink: inout Sink) {
@@ -112,6 +131,7 @@ package struct MatroskaReader: Sendable {
       return collect(element, atMost: 8, &sink)
     case (ElementID.cluster, ElementID.blockGroup):
       isInGroup = true
+      blockTrack = nil
       groupHasReference = false
       groupDuration = nil
       groupHasFrame = false
@@ -124,6 +144,7 @@ package struct MatroskaReader: Sendable {
       file.blockCount += 1
       blockBytes.removeAll(keepingCapacity: true)
       header = nil
+      blockTrack = nil
       isLost = false
       return .pieces
     default:
@@ -192,6 +213,7 @@ package struct MatroskaReader: Sendable {
   private mutating func readBlock<Sink: ContainerSink>(
     _ element: ElementWalker.Element, _ piece: Span<UInt8>, at offset: Int, _ sink: inout Sink
   ) throws(Sink.Failure) {
+    largestBlock = max(largestBlock, offset + piece.count - element.start)
     guard !isLost else { return }
     guard header == nil else {
       try readFrames(piece, at: offset, &sink)
@@ -209,6 +231,7 @@ package struct MatroskaReader: Sendable {
         ContainerFinding(
           .error, .damaged, "The header of a block makes no sense.", at: element.offset))
     case .complete(let found):
+      blockTrack = found.track
       file.noteBlock(
         ofTrack: found.track, frames: found.frames.count,
         at: clusterTime.addingClamped(found.time))

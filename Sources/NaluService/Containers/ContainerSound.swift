@@ -179,6 +179,8 @@ private struct SoundTrack: Sendable {
   mutating func take(
     _ packet: borrowing Packet, origin: Double, into frames: inout FirstInFirstOut<SoundFrame>
   ) {
+    // An edit list leaves it out. What precedes all that is heard gets the decoder going.
+    if packet.isHidden, next != nil { return }
     let time = packet.presentationTime.flatMap { units($0, origin: origin) }
     if let form, let header {
       split(packet.bytes, time, form, header, into: &frames)

@@ -96,15 +96,19 @@ struct MP4Guard {
     guard metadata <= maxMetadata else { throw .tooMuchMetadata(maxMetadata) }
   }
 
-  /// The upload with its edit lists as libavformat understands them, when all was read. Those of a
-  /// fragmented file are of no effect on its fragments.
-  func repaired(_ upload: SpooledUpload) -> SpooledUpload {
-    guard !isFragmented else { return upload }
-    let patches = editLists.flatMap { place in
+  /// The upload with its edit lists as libavformat understands them, when all was read, and without the
+  /// one at `hidden`; nil when nothing is changed. Those of a fragmented file are of no effect on its
+  /// fragments.
+  func repaired(_ upload: SpooledUpload, hiding hidden: Int?) -> SpooledUpload? {
+    guard !isFragmented else { return nil }
+    var patches = editLists.flatMap { place in
       EditListRepair.patches(
         of: upload.bytes(at: place, count: EditListRepair.maxBytes), at: place)
     }
-    return patches.isEmpty ? upload : upload.patched(patches)
+    if let hidden {
+      patches.append(SpooledUpload.Patch(offset: hidden + 4, bytes: Array("free".utf8)))
+    }
+    return patches.isEmpty ? nil : upload.patched(patches)
   }
 
   private mutating func scan(_ upload: SpooledUpload) throws(Problem) {

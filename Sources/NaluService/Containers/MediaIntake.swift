@@ -17,6 +17,10 @@ struct MediaIntake: ~Copyable, Sendable {
   /// Looks for what the others do not tell.
   private var watch: ContainerWatch?
   private var damage: ContainerDamage?
+  private var damageElsewhere: ContainerDamage?
+  private var watchedSamples = 0
+  private var videoPIDs: [Int] = []
+  private var shownParts: ShownParts?
   /// The upload as it came, of a container.
   private var container: Spool?
   private var lengths: LengthsToStartCodes?
@@ -45,6 +49,10 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var tracks: [Track] = []
   /// The one of them that is H.264 and was taken.
   private(set) var videoTrack: Int?
+  /// Others that have further parts of the same video.
+  private(set) var videoParts: [Int] = []
+  /// A transport stream has its video in several PIDs, one after the other.
+  var isVideoMoved: Bool { !videoPIDs.isEmpty }
   /// What the scan found, once it is over.
   private(set) var index: DecodeIndex?
 
@@ -161,6 +169,9 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func store(_ bytes: Span<UInt8>) throws(Problem) {
     watch?.read(bytes)
+    guard watch?.largestSample ?? 0 <= limits.maxSampleBytes else {
+      throw .sampleTooLarge(limits)
+    }
     if lengths != nil {
       var converted: [UInt8] = []
       converted.reserveCapacity(bytes.count)
@@ -184,7 +195,14 @@ struct MediaIntake: ~Copyable, Sendable {
   private mutating func endUpload() throws(Problem) {
     if format == nil { try decideByHead() }
     watch?.finish()
-    damage = watch?.damage
+    if let watch {
+      if watch.largestSample > limits.maxSampleBytes { throw .sampleTooLarge(limits) }
+      damage = watch.damage
+      damageElsewhere = watch.damageElsewhere
+      watchedSamples = watch.sampleCount
+      videoPIDs = watch.videoPIDs
+      shownParts = watch.shownParts
+    }
     watch = nil
     if let file, format?.demuxer != nil {
       upload = SpooledUpload(file)
@@ -208,13 +226,17 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func check() throws(Problem) {
     guard let upload, try !tables.step(upload) else { return }
-    self.upload = tables.repaired(upload)
+    if let repaired = tables.repaired(upload, hiding: shownParts?.offset) {
+      self.upload = repaired
+    } else {
+      shownParts = nil
+    }
     phase = .extracting
   }
 
   private mutating func extract() throws(Problem) {
     if extraction == nil, let upload, let format {
-      extraction = try TrackExtraction(upload, format, limits)
+      extraction = try TrackExtraction(upload, format, limits, shownParts, videoPIDs: videoPIDs)
       extractionBytes = extraction?.heldBytes ?? 0
       if listsSamples, !areSamplesUnsuited { samples = SampleList(upload, format) }
       return
@@ -237,9 +259,15 @@ struct MediaIntake: ~Copyable, Sendable {
   private mutating func finishExtraction() throws(Problem) {
     if let description = extraction?.description {
       index?.describe(by: description)
-      index?.damage = damage ?? description.damage
+      // What libavformat stumbled over was behind all of the video.
+      let isWhole =
+        damageElsewhere != nil && watchedSamples > 0
+        && description.timeline.marks.count >= watchedSamples
+      index?.damage = damage ?? (isWhole ? nil : description.damage)
+      index?.damageElsewhere = damageElsewhere
       tracks = description.tracks
       videoTrack = description.video
+      videoParts = description.parts
     }
     guard index?.frameCount != 0 else {
       throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")

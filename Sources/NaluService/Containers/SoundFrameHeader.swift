@@ -173,7 +173,7 @@ extension SoundFrameHeader {
       guard position < bytes.count else { return nil }
       position += 1 + Int(bytes[position])
     }
-    guard size > 0, position < bytes.count else { return nil }
+    guard (1...Self.largestOpus).contains(size), position < bytes.count else { return nil }
     headerSize = position - start
     frameSize = headerSize + size
     sampleRate = Self.opusRate
@@ -182,6 +182,8 @@ extension SoundFrameHeader {
   }
 
   static let opusRate = 48_000
+  /// 48 frames of 1275 bytes, their lengths and the rest (RFC 6716 §3.4).
+  private static let largestOpus = 1 << 16
 
   /// Samples of a channel in the Opus packet that begins there, at 48000 Hz.
   static func opusSamples(_ bytes: Span<UInt8>, at position: Int) -> Int? {

@@ -25,6 +25,13 @@ struct TrackExtraction: ~Copyable, Sendable {
   private var emptyTracks: Set<Int> = []
   /// When the first packet of the track is decoded.
   private var firstDecoding: Int?
+  /// A packet of which not all is in the byte stream yet, and how much is.
+  private var pending: Packet?
+  private var pendingStart = 0
+  /// Reads the video instead where it is in several PIDs.
+  private var moved: MovedVideo?
+  private let videoPIDs: [Int]
+  private let shownParts: ShownParts?
 
   /// Packets of all tracks that are looked at for where the presentation begins.
   private static let lookedPackets = 200
@@ -32,8 +39,16 @@ struct TrackExtraction: ~Copyable, Sendable {
   private static let stepSize = 256 << 10
   private static let stepPackets = 1000
 
+  /// - Parameters:
+  ///   - upload: All of it.
+  ///   - format: What it is.
+  ///   - limits: Bounds what is taken.
+  ///   - shownParts: What is shown of the track, where libavformat does not know it.
+  ///   - videoPIDs: Those of a transport stream, if it moves its video from one to another.
+  /// - Throws: When it cannot be read, or has no H.264.
   init(
-    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
+    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits, _ shownParts: ShownParts?,
+    videoPIDs: [Int]
   ) throws(Problem) {
     let demuxer = try Demuxer.open(upload, format, limits)
     if format != .mpegTS, format != .flv,
@@ -45,6 +60,9 @@ struct TrackExtraction: ~Copyable, Sendable {
     self.format = format
     self.limits = limits
     self.demuxer = demuxer
+    self.shownParts = shownParts
+    self.videoPIDs = videoPIDs
+    moved = videoPIDs.isEmpty ? nil : MovedVideo(upload, limits)
   }
 
   /// Bytes of memory that the description of the tracks takes.
@@ -54,10 +72,18 @@ struct TrackExtraction: ~Copyable, Sendable {
   var description: Description {
     let track = track.map { demuxer.tracks[$0] }
     return Description(
-      tracks: demuxer.tracks, video: self.track, timeline: timeline,
+      tracks: demuxer.tracks, video: self.track, parts: furtherTracks, timeline: timeline,
       sampleAspectRatio: track?.sampleAspectRatio,
       frameRate: track?.frameRate, displayMatrix: track?.displayMatrix,
       orientation: track?.orientation ?? .upright, damage: damage)
+  }
+
+  /// Tracks that have further parts of the video.
+  private var furtherTracks: [Int] {
+    let tracks = demuxer.tracks
+    return tracks.indices.filter {
+      $0 != track && tracks[$0].kind == .h264 && videoPIDs.contains(tracks[$0].id)
+    }
   }
 
   private var damage: ContainerDamage? {
@@ -71,6 +97,8 @@ struct TrackExtraction: ~Copyable, Sendable {
     var tracks: [Track]
     /// The one that was taken.
     var video: Int?
+    /// Others that have further parts of it.
+    var parts: [Int]
     var timeline: StreamTimeline
     var sampleAspectRatio: Rational?
     var frameRate: Rational?
@@ -89,8 +117,10 @@ struct TrackExtraction: ~Copyable, Sendable {
   mutating func step(
     into bytes: inout [UInt8], at streamOffset: Int
   ) throws(Problem) -> Bool {
+    if moved != nil { return try stepMoved(into: &bytes, at: streamOffset) }
     var packets = 0
     while bytes.count < Self.stepSize, packets < Self.stepPackets {
+      if addPending(to: &bytes) { continue }
       packets += 1
       guard let packet = next() else {
         if try beginAnew() { return true }
@@ -100,6 +130,20 @@ struct TrackExtraction: ~Copyable, Sendable {
       try add(packet, at: streamOffset, to: &bytes)
     }
     return true
+  }
+
+  private mutating func stepMoved(
+    into bytes: inout [UInt8], at streamOffset: Int
+  ) throws(Problem) -> Bool {
+    // Where the presentation begins, any track may say.
+    for _ in 0..<Self.stepPackets where packetsLooked < Self.lookedPackets {
+      guard let packet = next() else { break }
+      _ = try isWanted(packet)
+    }
+    track = track ?? firstVideo
+    if try moved?.step(into: &bytes, at: streamOffset, &timeline) == true { return true }
+    try finish()
+    return false
   }
 
   /// Goes on with the next packets, whose content stays where it is.
@@ -160,7 +204,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     timeline.timeBase = base
     let origin = ((earliest ?? 0) / base.doubleValue).rounded()
     timeline.origin = Int(exactly: origin) ?? 0
-    if format == .mp4 {
+    if format == .mp4, parts(of: track) == nil {
       // The times of fragments may begin anywhere.
       timeline.span = demuxer.duration(of: track).map { $0 - max(0, firstDecoding ?? 0) }
     }
@@ -226,12 +270,10 @@ struct TrackExtraction: ~Copyable, Sendable {
     if track == nil, kind == .h264 { track = firstVideo }
     note(packet, kind, timeBase)
     guard index == track else { return false }
+    guard packet.bytes.count <= limits.maxSampleBytes else { throw .sampleTooLarge(limits) }
     firstDecoding = firstDecoding ?? packet.decodingTime
     guard timeline.marks.count < limits.maxNALUnits else {
-      throw Problem(
-        .tooManyNALUnits,
-        "The track has more than max_nal_units, \(limits.maxNALUnits) packets.",
-        members: [.init("limit", limits.maxNALUnits)])
+      throw .tooManyPackets(limits.maxNALUnits)
     }
     return true
   }
@@ -241,14 +283,38 @@ struct TrackExtraction: ~Copyable, Sendable {
   private func mark(
     _ packet: borrowing Packet, at offset: Int, behind lead: Int
   ) -> StreamTimeline.Mark {
-    StreamTimeline.Mark(
+    let place = place(of: packet)
+    let duration = min(packet.duration, place.longest ?? .max)
+    return StreamTimeline.Mark(
       streamOffset: offset, mediaOffset: packet.offset.map { $0 - lead },
-      presentation: packet.presentationTime, duration: Int32(clamping: packet.duration),
-      isHidden: packet.isHidden)
+      presentation: place.start, duration: Int32(clamping: duration), isHidden: place.isHidden)
+  }
+
+  private struct Place {
+    var start: Int?
+    var longest: Int?
+    var isHidden = false
+  }
+
+  /// When a packet is shown.
+  private func place(of packet: borrowing Packet) -> Place {
+    guard let parts = parts(of: packet.track) else {
+      return Place(start: packet.presentationTime, isHidden: packet.isHidden)
+    }
+    guard let time = packet.presentationTime, let place = parts.place(of: time) else {
+      return Place(isHidden: true)
+    }
+    return Place(start: place.start, longest: place.end - place.start)
+  }
+
+  /// What is shown of the track, where libavformat does not know it.
+  private func parts(of track: Int) -> ShownParts? {
+    guard let shownParts, demuxer.tracks[track].id == shownParts.track else { return nil }
+    return shownParts
   }
 
   private mutating func add(
-    _ packet: borrowing Packet, at streamOffset: Int, to bytes: inout [UInt8]
+    _ packet: consuming Packet, at streamOffset: Int, to bytes: inout [UInt8]
   ) throws(Problem) {
     guard try isWanted(packet) else { return }
     let index = packet.track
@@ -258,21 +324,43 @@ struct TrackExtraction: ~Copyable, Sendable {
     if let changed = packet.newExtradata { units += configure(changed, &bytes) }
     let first = bytes.count
     timeline.noteInsertion(streamOffset + start..<streamOffset + first, units: units)
-    if lengths != nil {
-      lengths?.begin()
-      lengths?.convert(packet.bytes, into: &bytes)
-    } else {
-      bytes.append(copying: packet.bytes)
+    lengths?.begin()
+    pendingStart = 0
+    let isWhole = appendPiece(of: packet, to: &bytes)
+    if bytes.count > start {
+      timeline.marks.append(mark(packet, at: streamOffset + start, behind: first - start))
     }
-    guard bytes.count > start else { return }
-    timeline.marks.append(mark(packet, at: streamOffset + start, behind: first - start))
+    if !isWhole { pending = consume packet }
+  }
+
+  /// Goes on with a packet that is too large for one step; false when there is none.
+  private mutating func addPending(to bytes: inout [UInt8]) -> Bool {
+    guard let packet = pending.take() else { return false }
+    if !appendPiece(of: packet, to: &bytes) { pending = consume packet }
+    return true
+  }
+
+  /// Appends what comes next of a packet; true when that was the last.
+  private mutating func appendPiece(
+    of packet: borrowing Packet, to bytes: inout [UInt8]
+  ) -> Bool {
+    let end = min(packet.bytes.count, pendingStart + Self.stepSize)
+    let piece = packet.bytes.extracting(pendingStart..<end)
+    if lengths != nil {
+      lengths?.convert(piece, into: &bytes)
+    } else {
+      bytes.append(copying: piece)
+    }
+    pendingStart = end
+    return end == packet.bytes.count
   }
 
   /// Finds out where the presentation begins; then the other tracks are of no use.
   private mutating func note(_ packet: borrowing Packet, _ kind: Track.Kind, _ timeBase: Rational) {
     guard packetsLooked < Self.lookedPackets else { return }
     packetsLooked += 1
-    if !packet.isHidden, let time = packet.presentationTime {
+    let place = place(of: packet)
+    if !place.isHidden, let time = place.start {
       // Sound before 0 is what a decoder needs to get going, and is not heard.
       let exact = Double(time) * timeBase.doubleValue
       let seconds = kind == .h264 ? exact : max(0, exact)
@@ -327,57 +415,5 @@ struct TrackExtraction: ~Copyable, Sendable {
     return Problem(
       .unsupportedFeature, "The body is \(format.title) without a track of H.264; \(found)\(rest).",
       members: [.init("feature", video.isEmpty ? "no video" : video)])
-  }
-}
-
-extension Demuxer {
-  /// Opens an upload that was recognised as `format`.
-  static func open(
-    _ upload: SpooledUpload, _ format: MediaFormat, _ limits: Limits
-  ) throws(Problem) -> Demuxer {
-    guard let name = format.demuxer else { throw .demuxerFailed }
-    var settings = Settings()
-    settings.maxHeaderBytes = limits.maxMetadata
-    if format == .mp4 {
-      let form = upload.movieForm
-      guard form != .missing else { throw .movieMissing }
-      settings.isFragmented = form == .fragmented
-    }
-    do throws(CodecError) {
-      return try Demuxer(upload, format: name, settings)
-    } catch {
-      guard error.code != CodecError.tooLarge else { throw .tooMuchMetadata(limits.maxMetadata) }
-      throw Problem(
-        .unrecognisedInput,
-        "The body looks like \(format.title), but it is damaged or incomplete: no track can be read."
-      )
-    }
-  }
-}
-
-extension MediaFormat {
-  /// What libavformat takes it apart with; `nil` for bare streams.
-  var demuxer: Demuxer.Format? {
-    switch self {
-    case .annexB, .avcc: nil
-    case .mp4: .mov
-    case .flv: .flv
-    case .mpegTS: .mpegts
-    case .matroska: .matroska
-    }
-  }
-}
-
-extension Problem {
-  fileprivate static var demuxerFailed: Problem {
-    Problem(.internal, "The container could not be read.")
-  }
-
-  /// Of an MP4 file.
-  static var movieMissing: Problem {
-    Problem(
-      .unrecognisedInput,
-      "The body is an MP4 file without its moov box, which says what the samples are: it was cut off,"
-        + " or was never finished.")
   }
 }

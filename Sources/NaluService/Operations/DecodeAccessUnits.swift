@@ -5,9 +5,9 @@ internal import Platform
 struct DecodeAccessUnits {
   let index: DecodeIndex
 
-  /// Bytes of a frame at most: four times its raw size, which no legal stream reaches (§A.3.1), but
-  /// always a MiB.
-  private var largestSize: Int { max(1 << 20, 4 * index.largestFrame) }
+  /// Bytes of a frame at most: twice its raw size, but always a MiB. A macroblock has no more bits than
+  /// its samples and 128 (H.264 §A.3.1), and emulation prevention adds half of that at most.
+  private var largestSize: Int { max(1 << 20, 2 * index.largestFrame) }
 
   /// The bytes of frame `entry` in Annex B form.
   ///
@@ -46,7 +46,7 @@ struct DecodeAccessUnits {
     guard size <= largestSize else {
       throw Problem(
         .undecodable,
-        "The picture at byte \(offset) takes \(size) bytes, four times its raw size or more.",
+        "The picture at byte \(offset) takes \(size) bytes, twice its raw size or more.",
         members: [.init("offset", offset)])
     }
   }

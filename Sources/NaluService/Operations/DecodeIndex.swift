@@ -90,8 +90,10 @@ struct DecodeIndex: Sendable {
   var orientation = Orientation.upright
   var displayMatrix: [Int32]?
   var sampleAspectRatio: Rational?
-  /// What the container lacks; nil when it is whole.
+  /// What the container lacks of its video, or what that may be; nil when the video is whole.
   var damage: ContainerDamage?
+  /// What it lacks beside its video.
+  var damageElsewhere: ContainerDamage?
   /// Where the bytes come from, if not from a byte stream.
   var timeline: StreamTimeline?
 
@@ -129,18 +131,19 @@ extension DecodeIndex {
       entries[entry].order = range.lowerBound + position
     }
     var depth = 0
-    // Decoded, but not shown while one that comes before is missing.
-    var held: [Int] = []
-    var next = range.lowerBound
+    // Those decoded so far, ascending, and how many of them are shown: all that come before.
+    var decoded: [Int] = []
+    var shown = 0
     for entry in range {
       let order = entries[entry].order
-      depth = max(depth, held.count { $0 > order })
-      if depth > Self.largestReorderDepth { return depth }
-      held.append(order)
-      while let shown = held.firstIndex(of: next) {
-        held.remove(at: shown)
-        next += 1
+      var place = decoded.count
+      while place > shown, decoded[place - 1] > order {
+        place -= 1
+        depth = max(depth, decoded.count - place)
+        if depth > Self.largestReorderDepth { return depth }
       }
+      decoded.insert(order, at: place)
+      while shown < decoded.count, decoded[shown] == range.lowerBound + shown { shown += 1 }
     }
     return depth
   }

@@ -33,6 +33,11 @@ struct FrameTiming: Sendable {
 }
 
 extension DecodeIndex {
+  /// What is said of damage that does not concern the video.
+  var elsewhereNote: String? {
+    damage == nil && damageElsewhere != nil ? ContainerDamage.elsewhereNote : nil
+  }
+
   /// Adds what the container says, once the frames are in order.
   mutating func describe(by description: TrackExtraction.Description) {
     orientation = description.orientation

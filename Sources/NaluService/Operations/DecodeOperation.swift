@@ -83,8 +83,9 @@ package struct DecodeOperation: Operation, ~Copyable {
         "Nalu-Frames-Out", "Nalu-Frames-Skipped", "Nalu-Decode-Errors",
       ]
     }
-    if let base = index.extension {
-      output.answer.headers.append(.init("Nalu-Note", base.rawValue))
+    let notes = [index.extension?.rawValue, index.elsewhereNote].compactMap(\.self)
+    if !notes.isEmpty {
+      output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
     }
   }
 

@@ -124,6 +124,7 @@ package struct RemuxOperation: Operation, ~Copyable {
     output.answer.headers = [.init("Nalu-Frames-Out", "\(source.frameCount)")]
     notes = source.notes + sound.notes + (sound.isDamaged ? [SoundCount.damageNote] : [])
     if let note = leftOut { notes.append(note) }
+    if !sound.kept.isEmpty, let note = intake.partsNote { notes.append(note) }
     if !notes.isEmpty {
       output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
     }
@@ -144,7 +145,7 @@ package struct RemuxOperation: Operation, ~Copyable {
   /// Tracks of the input that nobody asked to leave out.
   private var leftOut: String? {
     let tracks = intake.tracks
-    var known = sound.kept
+    var known = sound.kept + intake.videoParts
     // What is said of sound is said elsewhere.
     if sound.hasPart || settings.sound == .none || settings.format.container == nil {
       known += tracks.indices.filter { tracks[$0].isAudio }

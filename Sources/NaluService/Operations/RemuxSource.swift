@@ -76,6 +76,7 @@ struct RemuxSource: Sendable {
       )
     }
     if index.damage != nil { notes.append("the input is damaged or ends before its time") }
+    if let note = index.elsewhereNote { notes.append(note) }
     let isMP4 = settings.format == .mp4 || settings.format == .fmp4
     if !isMP4, index.displayMatrix != nil {
       notes.append("\(settings.format.rawValue) has no room for the rotation of the input")

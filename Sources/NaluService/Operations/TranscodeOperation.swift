@@ -123,6 +123,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     }
     isDamaged = index.damage != nil
     if let base = index.extension { notes.append(base.rawValue) }
+    if let note = index.elsewhereNote { notes.append(note) }
     self.plan = plan
     try findSound(index, plan)
     intake.dropUpload()
@@ -163,6 +164,7 @@ package struct TranscodeOperation: Operation, ~Copyable {
     if found.isDamaged { noteSoundDamage() }
     guard !found.muxerTracks.isEmpty else { return }
     soundBytes = found.heldBytes
+    if let note = intake.partsNote { notes.append(note) }
     sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
     let last = settings.duration.map {
@@ -173,7 +175,8 @@ package struct TranscodeOperation: Operation, ~Copyable {
 
   /// Says what of the container is not wanted, or has no place.
   private mutating func noteLeftOut(kept: [Int]) {
-    if let note = LeftOut.note(intake.tracks, kept: kept, video: intake.videoTrack) {
+    let known = kept + intake.videoParts
+    if let note = LeftOut.note(intake.tracks, kept: known, video: intake.videoTrack) {
       notes.append(note)
     }
   }

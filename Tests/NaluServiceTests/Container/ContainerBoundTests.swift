@@ -23,14 +23,129 @@ import Testing
     #expect(found?["message"]?.text?.contains("have no bytes") == true)
   }
 
-  /// Takes nothing.
+  /// Counts.
   private struct Sink: ContainerSink {
+    var samples = 0
+    var findings: [ContainerFinding] = []
+
     mutating func take(_ configuration: AVCConfigurationRecord, at offset: Int) {}
-    mutating func take(_ sample: Sample) {}
+    mutating func take(_ sample: Sample) { samples += 1 }
     mutating func amendSample(duration: Int?, isSync: Bool?) {}
     mutating func take(_ unit: ContainedUnit, _ bytes: Span<UInt8>) {}
     mutating func take(_ entry: ContainerEntry) {}
-    mutating func note(_ finding: ContainerFinding) {}
+    mutating func note(_ finding: ContainerFinding) { findings.append(finding) }
+  }
+
+  private func read(_ file: [UInt8], piece: Int, _ limits: ContainerLimits = ContainerLimits())
+    -> (ContainerReader, Sink)
+  {
+    var reader = ContainerReader(.mp4, limits)
+    var sink = Sink()
+    for start in stride(from: 0, to: file.count, by: piece) {
+      let end = min(file.count, start + piece)
+      reader.read(file.span.extracting(start..<end), into: &sink)
+    }
+    return (reader, sink)
+  }
+
+  /// Each of a hundred runs is of the same bytes.
+  @Test(arguments: [1 << 20, 1000, 7])
+  func runsThatLieOverEachOtherAreReadOnce(piece: Int) {
+    let builder = MP4Builder()
+    let entries = (0..<2).flatMap { bigEndian(builder.samples[$0].count, 4) }
+    func fragment(_ dataOffset: Int) -> [UInt8] {
+      let run = MP4Builder.full(
+        "trun", flags: 0x201, bigEndian(2, 4) + bigEndian(dataOffset, 4) + entries)
+      let header = MP4Builder.full("tfhd", flags: 0x20000, bigEndian(1, 4))
+      return MP4Builder.box(
+        "moof",
+        MP4Builder.full("mfhd", bigEndian(1, 4))
+          + MP4Builder.box("traf", header + Array(repeatElement(run, count: 100).joined())))
+    }
+    let start = MP4Builder.box("ftyp", Array("iso5".utf8) + bigEndian(0, 4))
+    let media = MP4Builder.box("mdat", builder.samples[0] + builder.samples[1])
+    let file =
+      start + builder.movie(mediaStart: 0, isFragmented: true) + fragment(fragment(0).count + 8)
+      + media
+    let (_, sink) = read(file, piece: piece)
+    #expect(sink.samples == 2)
+    #expect(sink.findings.count == 99)
+    #expect(sink.findings.allSatisfy { $0.code == .sampleOutsideFile })
+  }
+
+  /// Each of 20,000 samples is the same 2000 bytes, and the index is behind them.
+  @Test func samplesThatLieOverEachOtherAreNotReadForMoreThanTheFileHas() throws {
+    let count = 20_000
+    var builder = MP4Builder()
+    builder.isMovieFirst = false
+    builder.chunkSize = 1
+    builder.sampleSizes = [Int](repeating: 0, count: count + 16)
+    var file = builder.file
+    let sizes = MP4Builder.full("stsz", bigEndian(2000, 4) + bigEndian(count, 4))
+    let place = try #require(BoxTree(file)["mdat"]).content.lowerBound
+    let chunks = MP4Builder.full(
+      "stco", bigEndian(count, 4) + (0..<count).flatMap { _ in bigEndian(place, 4) })
+    let tables = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl"])
+    let sizeTable = try #require(tables["stsz"])
+    let name = try #require(tables["stco"]).content.lowerBound - 4
+    file.replaceSubrange(name..<name + 4, with: Array("free".utf8))
+    let room = sizeTable.content.count - sizes.count - chunks.count
+    file.replaceSubrange(
+      sizeTable.content.lowerBound - 8..<sizeTable.content.upperBound,
+      with: sizes + chunks + MP4Builder.box("free", [UInt8](repeating: 0, count: room)))
+    var (reader, sink) = read(file, piece: 1 << 18)
+    #expect(sink.samples == 0)
+    while let range = reader.wanted(of: file.count) {
+      let before = sink.samples
+      reader.reread(file.span.extracting(range), at: range.lowerBound, into: &sink)
+      // No piece is read for much more than it has.
+      #expect((sink.samples - before) * 2000 <= 2 * range.count + 2000)
+    }
+    #expect(sink.samples > 0)
+    #expect(sink.samples * 2000 <= file.count + 2000)
+    reader.finish(into: &sink)
+    #expect(sink.findings.contains { $0.message.contains("overlaps with others") })
+  }
+
+  @Test func aTableCountsAsMemoryWhileItComes() throws {
+    var builder = MP4Builder()
+    builder.sampleSizes = [Int](repeating: 500, count: 200_000)
+    let file = builder.file
+    let table = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl/stsz"])
+    let (reader, _) = read(Array(file[..<(table.content.upperBound - 100)]), piece: 1 << 16)
+    #expect(reader.heldBytes > 790_000)
+    let (complete, _) = read(MP4Builder().file, piece: 1 << 16)
+    #expect(complete.heldBytes == 0)
+  }
+
+  /// 40 programs of 20 streams each.
+  @Test func streamsOfAllProgramsTogetherAreBounded() {
+    let builder = TransportBuilder()
+    func packet(_ pid: Int, _ counter: Int, _ section: [UInt8]) -> [UInt8] {
+      let payload = [0] + section
+      return builder.packet(
+        pid, counter, payload + [UInt8](repeating: 0xFF, count: 184 - payload.count),
+        startsUnit: true)
+    }
+    let association: [UInt8] = (1...40).flatMap { number -> [UInt8] in
+      bigEndian(number, 2) + bigEndian(0xE000 | 0x20 + number, 2)
+    }
+    var file = packet(0, 0, TransportBuilder.section(0, 1, association))
+    for number in 1...40 {
+      let streams: [UInt8] = (0..<20).flatMap { stream -> [UInt8] in
+        [0x0F] + bigEndian(0xE000 | 0x100 + 20 * number + stream, 2) + bigEndian(0xF000, 2)
+      }
+      file += packet(
+        0x20 + number, 0,
+        TransportBuilder.section(2, number, bigEndian(0xFFFF, 2) + bigEndian(0xF000, 2) + streams))
+    }
+    var limits = ContainerLimits()
+    limits.maxTracks = 50
+    var reader = ContainerReader(.mpegTS, limits)
+    var sink = Sink()
+    reader.read(file.span, into: &sink)
+    reader.finish(into: &sink)
+    #expect(reader.tracks.count == 50)
   }
 
   /// Each sample has one byte, somewhere else than the one before.

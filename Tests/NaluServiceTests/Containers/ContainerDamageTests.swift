@@ -103,6 +103,35 @@ import Testing
     #expect(try report(file)["findings"]?.items.isEmpty == true)
   }
 
+  /// Ends with sound, of which one byte is missing.
+  private static func shortSound(_ format: OutputFormat) throws -> [UInt8] {
+    let stream = try ContainerFile.make(.h264, frames: 12)
+    let frame: [UInt8] = [0x21, 0x10, 0x04, 0x60, 0x8C, 0x1C]
+    let sound = adts(Array(repeating: frame, count: 60))
+    let file = try remux("format=\(format.rawValue)", stream, sound: sound).bytes
+    let end = BoxTree(file)["mfra"].map { $0.content.lowerBound - 8 } ?? file.count
+    return Array(file[..<(end - 1)])
+  }
+
+  @Test(arguments: ContainerFile.containers)
+  func damageToTheSoundIsNoneToThePictures(format: OutputFormat) throws {
+    let file = try Self.shortSound(format)
+    let findings = try report(file)["findings"]?.items ?? []
+    #expect(findings.contains { $0["severity"]?.text == "error" })
+    var settings = DecodeSettings()
+    settings.format = .framemd5
+    settings.onError = .fail
+    let decoded = try decode(file, settings)
+    #expect(decoded.trailer("Nalu-Decode-Errors") == "0")
+    #expect(decoded.trailer("Nalu-Frames-Out") == "12")
+    #expect(decoded.header("Nalu-Note") == ContainerDamage.elsewhereNote)
+    let silent = try remux("format=h264", file)
+    #expect(silent.header("Nalu-Note")?.contains(ContainerDamage.elsewhereNote) == true)
+    let transcoded = try transcode("preset=ultrafast&audio=none", file)
+    #expect(transcoded.trailer("Nalu-Decode-Errors") == "0")
+    #expect(transcoded.header("Nalu-Note") == ContainerDamage.elsewhereNote)
+  }
+
   /// Missing packets of sound are none of the pictures' business.
   @Test func anotherTrackMayBeDamaged() throws {
     let file = try ContainerFile.make(.mpegts, frames: 12)

@@ -155,6 +155,35 @@ import Testing
     #expect(table.sizes.count == 5)
   }
 
+  /// It goes through a byte stream in pieces.
+  @Test(arguments: [300_000, 512 << 10, 900_001])
+  func aLargeSampleComesOutWhole(size: Int) throws {
+    var builder = MP4Builder()
+    let filler = [12] + (0..<size).map { UInt8(1 + $0 % 251) } + [0x80]
+    builder.film.pictures[1].units.insert(filler, at: 0)
+    let units = ContainerFilm.units(of: try remux("format=h264", builder.file).bytes)
+    #expect(units.contains(filler))
+    #expect(units.suffix(1) == builder.film.pictures[4].units.suffix(1))
+  }
+
+  @Test(arguments: [true, false], ["mp4", "mkv"])
+  func aSampleLargerThanMemoryAllowsIsRefused(isMovieFirst: Bool, format: String) throws {
+    var limits = Limits()
+    limits.maxMemory = 16 << 20
+    #expect(limits.maxSampleBytes == 2 << 20)
+    var builder = MP4Builder()
+    builder.isMovieFirst = isMovieFirst
+    builder.film.pictures[1].units[0] += [UInt8](repeating: 0x55, count: 3 << 20)
+    var matroska = MatroskaBuilder()
+    matroska.film = builder.film
+    let file = format == "mp4" ? builder.file : matroska.file
+    let problem = #expect(throws: Problem.self) {
+      try remux("format=h264", file, limits: limits)
+    }
+    #expect(problem?.code == .undecodable)
+    #expect(problem?.members.contains(.init("limit", 2 << 20)) == true)
+  }
+
   @Test func aFrameLargerThanAnyCanBeIsRefused() throws {
     var builder = MP4Builder()
     builder.film.pictures[1].units[0] += [UInt8](repeating: 0x55, count: 2 << 20)

@@ -12,33 +12,45 @@ enum EditedFile {
     var count: Int
   }
 
-  /// The file with these edits of its first track. Its index stands at the end then.
-  static func make(_ file: [UInt8], _ edits: [Edit]) throws -> [UInt8] {
+  /// The file with these edits of its first track, and of its sound too if that is wanted. Its index
+  /// stands at the end then.
+  static func make(_ file: [UInt8], _ edits: [Edit], isOfSound: Bool = false) throws -> [UInt8] {
     let root = BoxTree(file)
     let movie = try #require(root["moov"])
-    let track = try #require(root["moov/trak"])
-    let list = try #require(root["moov/trak/edts"])
-    let table = SampleTable(track)
-    let tick = table.durations[0]
-    let start = table.edits[0].time
-    let entries = edits.flatMap { edit in
-      bigEndian(edit.count * tick, 4) + bigEndian(edit.first.map { start + $0 * tick } ?? -1, 4)
-        + bigEndian(0x10000, 4)
+    let scale = try #require(movie["mvhd"]).number(12)
+    var boxes: [UInt8] = []
+    var isFirst = true
+    for box in movie.children {
+      if box.type == "trak", isFirst || isOfSound {
+        boxes += edited(box, edits, scale)
+        isFirst = false
+      } else {
+        boxes += box.bytes[box.content.lowerBound - 8..<box.content.upperBound]
+      }
     }
-    let newList = MP4Builder.box(
-      "edts", MP4Builder.full("elst", bigEndian(edits.count, 4) + entries))
-    let before = file[track.content.lowerBound..<list.content.lowerBound - 8]
-    let after = file[list.content.upperBound..<track.content.upperBound]
-    let newTrack = MP4Builder.box("trak", Array(before) + newList + Array(after))
-    let newMovie = MP4Builder.box(
-      "moov",
-      Array(file[movie.content.lowerBound..<track.content.lowerBound - 8]) + newTrack
-        + Array(file[track.content.upperBound..<movie.content.upperBound]))
+    let newMovie = MP4Builder.box("moov", boxes)
     // The samples stay where they are.
     var result = file
     result.replaceSubrange(
       movie.content.lowerBound - 4..<movie.content.lowerBound, with: Array("free".utf8))
     return result + newMovie
+  }
+
+  /// A track with these edits.
+  private static func edited(_ track: BoxTree, _ edits: [Edit], _ movieScale: Int) -> [UInt8] {
+    let table = SampleTable(track)
+    let start = table.edits.first?.time ?? 0
+    let entries = edits.flatMap { edit in
+      bigEndian(edit.count * movieScale / 25, 4)
+        + bigEndian(edit.first.map { start + $0 * table.timescale / 25 } ?? -1, 4)
+        + bigEndian(0x10000, 4)
+    }
+    let list = MP4Builder.box(
+      "edts", MP4Builder.full("elst", bigEndian(edits.count, 4) + entries))
+    let rest = track.children.filter { $0.type != "edts" }.flatMap {
+      $0.bytes[$0.content.lowerBound - 8..<$0.content.upperBound]
+    }
+    return MP4Builder.box("trak", list + rest)
   }
 
   /// A hundred frames, of which some are shown.

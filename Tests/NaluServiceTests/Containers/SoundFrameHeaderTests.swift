@@ -4,6 +4,15 @@ import Testing
 @testable import NaluService
 
 @Suite struct SoundFrameHeaderTests {
+  /// A size of 255 times as much as the header has bytes.
+  @Test func anOpusPacketIsNoLargerThanOneCanBe() {
+    func header(_ count: Int) -> [UInt8] {
+      [0x7F, 0xE0] + [UInt8](repeating: 0xFF, count: count) + [0, 0xFC, 0, 0, 0, 0, 0, 0, 0]
+    }
+    #expect(SoundFrameHeader(.opusControl, header(4).span, at: 0)?.frameSize == 7 + 4 * 255)
+    #expect(SoundFrameHeader(.opusControl, header(1000).span, at: 0) == nil)
+  }
+
   private struct Facts: Equatable {
     var size: Int
     var rate: Int
