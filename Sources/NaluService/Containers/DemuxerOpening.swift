@@ -50,8 +50,9 @@ extension Problem {
   static func sampleTooLarge(_ limits: Limits) -> Problem {
     Problem(
       .undecodable,
-      "A sample of the container has more than \(limits.maxSampleBytes) bytes, which no picture of"
-        + " max_frame_pixels needs.", members: [.init("limit", limits.maxSampleBytes)])
+      "A sample of the container has more than \(limits.maxSampleBytes) bytes: no picture of"
+        + " max_frame_pixels needs them, or an eighth of max_memory has no room for them.",
+      members: [.init("limit", limits.maxSampleBytes)])
   }
 
   fileprivate static var demuxerFailed: Problem {
@@ -64,5 +65,25 @@ extension Problem {
       .unrecognisedInput,
       "The body is an MP4 file without its moov box, which says what the samples are: it was cut off,"
         + " or was never finished.")
+  }
+
+  /// Of a container whose tracks are those.
+  static func lacksVideo(_ format: MediaFormat, _ tracks: [Track]) -> Problem {
+    guard !tracks.isEmpty else {
+      return Problem(.unrecognisedInput, "The body is \(format.title) without any track.")
+    }
+    func names(_ isWanted: (Track) -> Bool) -> String {
+      var names: [String] = []
+      for name in tracks.filter(isWanted).map(\.kind.name) where !names.contains(name) {
+        names.append(name)
+      }
+      return names.joined(separator: ", ")
+    }
+    let (video, sound) = (names(\.isVideo), names(\.isAudio))
+    let found = video.isEmpty ? "it has no video" : "its video is \(video)"
+    let rest = sound.isEmpty ? "" : ", its sound is \(sound)"
+    return Problem(
+      .unsupportedFeature, "The body is \(format.title) without a track of H.264; \(found)\(rest).",
+      members: [.init("feature", video.isEmpty ? "no video" : video)])
   }
 }

@@ -54,7 +54,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     if format != .mpegTS, format != .flv,
       !demuxer.tracks.contains(where: { $0.kind == .h264 })
     {
-      throw Self.lacksVideo(format, demuxer.tracks)
+      throw .lacksVideo(format, demuxer.tracks)
     }
     self.upload = upload
     self.format = format
@@ -198,7 +198,7 @@ struct TrackExtraction: ~Copyable, Sendable {
           "The H.264 track is empty, or there is nothing of it in the body, or its edit list shows"
             + " none of it; the body is \(format.title).")
       }
-      throw Self.lacksVideo(format, demuxer.tracks)
+      throw .lacksVideo(format, demuxer.tracks)
     }
     let base = demuxer.tracks[track].timeBase
     timeline.timeBase = base
@@ -396,24 +396,5 @@ struct TrackExtraction: ~Copyable, Sendable {
     var position = 0
     while scanner.next(in: stream.span, from: &position) != nil { count += 1 }
     return count + (scanner.finish() == nil ? 0 : 1)
-  }
-
-  private static func lacksVideo(_ format: MediaFormat, _ tracks: [Track]) -> Problem {
-    guard !tracks.isEmpty else {
-      return Problem(.unrecognisedInput, "The body is \(format.title) without any track.")
-    }
-    func names(_ isWanted: (Track) -> Bool) -> String {
-      var names: [String] = []
-      for name in tracks.filter(isWanted).map(\.kind.name) where !names.contains(name) {
-        names.append(name)
-      }
-      return names.joined(separator: ", ")
-    }
-    let (video, sound) = (names(\.isVideo), names(\.isAudio))
-    let found = video.isEmpty ? "it has no video" : "its video is \(video)"
-    let rest = sound.isEmpty ? "" : ", its sound is \(sound)"
-    return Problem(
-      .unsupportedFeature, "The body is \(format.title) without a track of H.264; \(found)\(rest).",
-      members: [.init("feature", video.isEmpty ? "no video" : video)])
   }
 }
