@@ -46,6 +46,9 @@ package struct Demuxer: ~Copyable {
   /// Tracks that have less than the container says: a packet was cut, or samples are not there.
   package var damagedTracks: Set<Int> { cutTracks.union(missingTracks) }
   private var cutTracks: Set<Int> = []
+  /// Bytes of packets that may still come: samples that lie over each other come out of a buffer, and
+  /// are not read again.
+  private var payloadBudget: Int
   private var missingTracks: Set<Int> = []
 
   /// Opens the container: reads what comes before the first packet.
@@ -98,6 +101,8 @@ package struct Demuxer: ~Copyable {
     let held = format == .mov || format == .matroska ? 2 * read : 0
     let tracks = try Self.tracks(of: context.pointer, from: 0)
     heldBytes = held
+    let (twice, overflows) = source.count.multipliedReportingOverflow(by: 2)
+    payloadBudget = overflows ? .max : max(1 << 20, twice)
     known = tracks
     self.context = context
     self.reader = reader
@@ -158,6 +163,11 @@ package struct Demuxer: ~Copyable {
       try noteTracks()
       if packet.av.pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
         cutTracks.insert(packet.track)
+      }
+      payloadBudget -= Int(packet.av.pointer.pointee.size)
+      guard payloadBudget >= 0 else {
+        payloadBudget = 0
+        throw CodecError(function: "av_read_frame", code: nalu_error_invalid_data)
       }
       delivered[packet.track, default: 0] += 1
       if wanted?.contains(packet.track) ?? true { return packet }

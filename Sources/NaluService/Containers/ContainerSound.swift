@@ -162,6 +162,12 @@ private struct SoundTrack: Sendable {
   private let isContinuous: Bool
   /// When the next frame is decoded if it follows at once.
   private var next: Int?
+  /// A packet was not hidden.
+  private var isHeard = false
+  /// The last ones before that.
+  private var lead: [Piece] = []
+  /// As many as a decoder of AAC needs before it is right.
+  private static let leadPackets = 2
   /// Of a frame that goes on in the next packet.
   private var rest: [UInt8] = []
   private var times = PacketTimes()
@@ -179,24 +185,45 @@ private struct SoundTrack: Sendable {
   mutating func take(
     _ packet: borrowing Packet, origin: Double, into frames: inout FirstInFirstOut<SoundFrame>
   ) {
+    var bytes: [UInt8] = []
+    bytes.append(copying: packet.bytes)
+    let piece = Piece(
+      bytes: bytes, time: packet.presentationTime.flatMap { units($0, origin: origin) },
+      duration: packet.duration)
     // An edit list leaves it out. What precedes all that is heard gets the decoder going.
-    if packet.isHidden, next != nil { return }
-    let time = packet.presentationTime.flatMap { units($0, origin: origin) }
+    if packet.isHidden {
+      guard !isHeard else { return }
+      lead.append(piece)
+      if lead.count > Self.leadPackets { lead.removeFirst() }
+      return
+    }
+    isHeard = true
+    for early in lead { take(early, into: &frames) }
+    lead = []
+    take(piece, into: &frames)
+  }
+
+  /// What a packet holds.
+  private struct Piece {
+    var bytes: [UInt8]
+    var time: Int?
+    var duration: Int
+  }
+
+  private mutating func take(_ piece: Piece, into frames: inout FirstInFirstOut<SoundFrame>) {
     if let form, let header {
-      split(packet.bytes, time, form, header, into: &frames)
-    } else if !packet.bytes.isEmpty {
-      var bytes: [UInt8] = []
-      bytes.append(copying: packet.bytes)
-      let duration = duration(of: packet)
-      add(bytes, at: begin(time, lasting: duration), max(1, duration), to: &frames)
+      split(piece.bytes.span, piece.time, form, header, into: &frames)
+    } else if !piece.bytes.isEmpty {
+      let duration = duration(of: piece)
+      add(piece.bytes, at: begin(piece.time, lasting: duration), max(1, duration), to: &frames)
     }
   }
 
   /// How long a whole packet lasts.
-  private func duration(of packet: borrowing Packet) -> Int {
-    guard isContinuous else { return min(packet.duration, 1 << 32) }
+  private func duration(of piece: Piece) -> Int {
+    guard isContinuous else { return min(piece.duration, 1 << 32) }
     guard isOpus else { return ADTSHeader.samples }
-    return SoundFrameHeader.opusSamples(packet.bytes, at: 0) ?? SoundFrameHeader.opusRate / 50
+    return SoundFrameHeader.opusSamples(piece.bytes.span, at: 0) ?? SoundFrameHeader.opusRate / 50
   }
 
   /// When a frame begins of which the container says `time`; never before the one before it ends.

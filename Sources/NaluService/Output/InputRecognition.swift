@@ -74,7 +74,9 @@ struct InputRecognition: Sendable {
       if evidence == .none { return .contrary }
     default:
       let type = header.type.rawValue
-      return type == 0 || type > 21 || isH265 ? .contrary : .none
+      // The type of an SEI message may look like the second byte of a header of H.265.
+      let isSEI = header.type == .sei && header.refIDC == 0
+      return type == 0 || type > 21 || isH265 && !isSEI ? .contrary : .none
     }
     return isH265 && evidence == .weak ? .contrary : evidence
   }

@@ -75,24 +75,7 @@ import Testing
 
   /// Each of 20,000 samples is the same 2000 bytes, and the index is behind them.
   @Test func samplesThatLieOverEachOtherAreNotReadForMoreThanTheFileHas() throws {
-    let count = 20_000
-    var builder = MP4Builder()
-    builder.isMovieFirst = false
-    builder.chunkSize = 1
-    builder.sampleSizes = [Int](repeating: 0, count: count + 16)
-    var file = builder.file
-    let sizes = MP4Builder.full("stsz", bigEndian(2000, 4) + bigEndian(count, 4))
-    let place = try #require(BoxTree(file)["mdat"]).content.lowerBound
-    let chunks = MP4Builder.full(
-      "stco", bigEndian(count, 4) + (0..<count).flatMap { _ in bigEndian(place, 4) })
-    let tables = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl"])
-    let sizeTable = try #require(tables["stsz"])
-    let name = try #require(tables["stco"]).content.lowerBound - 4
-    file.replaceSubrange(name..<name + 4, with: Array("free".utf8))
-    let room = sizeTable.content.count - sizes.count - chunks.count
-    file.replaceSubrange(
-      sizeTable.content.lowerBound - 8..<sizeTable.content.upperBound,
-      with: sizes + chunks + MP4Builder.box("free", [UInt8](repeating: 0, count: room)))
+    let file = try MP4Builder.layered(count: 20_000)
     var (reader, sink) = read(file, piece: 1 << 18)
     #expect(sink.samples == 0)
     while let range = reader.wanted(of: file.count) {
@@ -222,5 +205,29 @@ import Testing
     #expect(json["summary"]?["frame_count"]?.int == 2 * count)
     let codes = json["findings"]?.items.compactMap { $0["code"]?.text } ?? []
     #expect(codes.contains("configuration-changed"), "\(codes)")
+  }
+}
+
+extension MP4Builder {
+  /// A file whose samples are the same 2000 bytes each, with the index behind them.
+  static func layered(count: Int) throws -> [UInt8] {
+    var builder = MP4Builder()
+    builder.isMovieFirst = false
+    builder.chunkSize = 1
+    builder.sampleSizes = [Int](repeating: 0, count: count + 16)
+    var file = builder.file
+    let sizes = MP4Builder.full("stsz", bigEndian(2000, 4) + bigEndian(count, 4))
+    let place = try #require(BoxTree(file)["mdat"]).content.lowerBound
+    let chunks = MP4Builder.full(
+      "stco", bigEndian(count, 4) + (0..<count).flatMap { _ in bigEndian(place, 4) })
+    let tables = try #require(BoxTree(file)["moov/trak/mdia/minf/stbl"])
+    let sizeTable = try #require(tables["stsz"])
+    let name = try #require(tables["stco"]).content.lowerBound - 4
+    file.replaceSubrange(name..<name + 4, with: Array("free".utf8))
+    let room = sizeTable.content.count - sizes.count - chunks.count
+    file.replaceSubrange(
+      sizeTable.content.lowerBound - 8..<sizeTable.content.upperBound,
+      with: sizes + chunks + MP4Builder.box("free", [UInt8](repeating: 0, count: room)))
+    return file
   }
 }

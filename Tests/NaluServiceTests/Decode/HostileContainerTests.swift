@@ -36,6 +36,15 @@ import Testing
     #expect(decoded > 0)
   }
 
+  /// 40 MB of samples in a file of 200 KB: what lies over each other is no media.
+  @Test(arguments: [OutputFormat.h264, .mp4, .fmp4, .mkv])
+  func samplesThatLieOverEachOtherDoNotMultiplyTheUpload(format: OutputFormat) throws {
+    let file = try MP4Builder.layered(count: 20_000)
+    let result = try remux("format=\(format.rawValue)", file)
+    #expect(result.bytes.count < 1 << 21)
+    #expect(result.header("Nalu-Note")?.contains("damaged") == true)
+  }
+
   /// Samples that the file announces and does not have are errors, though all pictures are right.
   @Test(arguments: [OutputFormat.mp4, .fmp4, .flv])
   func whatIsMissingIsAnError(format: OutputFormat) throws {

@@ -48,6 +48,15 @@ import Testing
     #expect(problem?.detail.contains(name) == true)
   }
 
+  /// One type of NAL unit that makes sense is enough, whatever SEI says before it.
+  @Test func messagesBeforeTheStreamDoNotCount() throws {
+    var builder = StreamBuilder()
+    for _ in 0..<100 { builder.unit(0x06, [5, 16] + [UInt8](repeating: 0x61, count: 16) + [0x80]) }
+    #expect(Self.problem(builder.bytes)?.code == .unrecognisedInput)
+    builder.parameterSets()
+    #expect(Self.problem(builder.bytes) == nil)
+  }
+
   /// Pictures of MPEG-1 and MPEG-2 with slices of random data, without their sequence header; each
   /// `seed` gives other ones.
   private static func mpeg(_ version: Int, rows: UInt8, seed: UInt64) -> [UInt8] {
