@@ -48,7 +48,6 @@ final class JobExchange: Upload, BodySource, JobObserver {
 
   func ended(_ outcome: Outcome) {
     job.cancel()
-    service.registry.remove(job)
     let report = job.report
     let seconds = Double(monotonicNanoseconds() - started) / 1e9
     for line in CodecMessageLog.lines(of: job) { service.log(line) }
@@ -58,6 +57,8 @@ final class JobExchange: Upload, BodySource, JobObserver {
         id: job.id, operation: endpoint, request: exchange.request, report: report,
         status: exchange.sentStatus ?? 0, outcome: outcome
       ).line)
+    // Whoever waits for the last job finds it counted and logged.
+    service.registry.remove(job)
   }
 
   // MARK: JobObserver

@@ -82,6 +82,7 @@ import Testing
     // What waits for its client is not at fault.
     holder.lookAtTime()
     #expect(harness.admission.figures == (1, 0))
+    holder.cancel()
   }
 
   @Test func aJobThatIsReadyForTooLongIsGivenUp() throws {
