@@ -18,7 +18,9 @@ func openUnnamedFile(
 
 /// A new file whose name begins with `prefix`.
 func openNamedFile(_ prefix: String) throws(SystemError) -> (descriptor: Int32, name: String) {
-  var template = Array("\(prefix)XXXXXX".utf8CString)
+  // Six letters that mkstemp puts others in place of.
+  let place = String(repeating: "X", count: 6)
+  var template = Array("\(prefix)\(place)".utf8CString)
   let opened = mkstemp(&template)
   guard opened >= 0 else { throw SystemError("mkstemp") }
   _ = fcntl(opened, F_SETFD, FD_CLOEXEC)

@@ -151,12 +151,7 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       configuration { $0.uploadStallTimeout = .milliseconds(200) },
-      handler: Service { _, exchange in
-        let upload = Collector(exchange)
-        upload.set(open: false)
-        uploads.put(upload)
-        return .receive(upload)
-      })
+      handler: uploads.handler(Collector.closed))
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 3\r\n\r\nabc")

@@ -13,13 +13,7 @@ import TestSupport
   func noticesAClientThatLeavesDuringASuspendedUpload(how: Leaving) throws {
     let uploads = Box<Collector>()
     let server = try Server(
-      .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange)
-        upload.set(open: false)
-        uploads.put(upload)
-        return .receive(upload)
-      })
+      .init(), handler: uploads.handler(Collector.closed))
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 1000\r\n\r\nabc")

@@ -92,13 +92,7 @@ import TestSupport
   func answersWhileTheUploadSleeps(length: Int) throws {
     let uploads = Box<Collector>()
     let server = try Server(
-      .init(),
-      handler: Service { _, exchange in
-        let upload = Collector(exchange)
-        upload.set(open: false)
-        uploads.put(upload)
-        return .receive(upload)
-      })
+      .init(), handler: uploads.handler(Collector.closed))
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(length)\r\n\r\nabc")
@@ -123,12 +117,7 @@ import TestSupport
     let uploads = Box<Collector>()
     let server = try Server(
       configuration,
-      handler: Service { _, exchange in
-        let upload = Collector(exchange)
-        upload.set(open: false)
-        uploads.put(upload)
-        return .receive(upload)
-      })
+      handler: uploads.handler(Collector.closed))
     defer { server.stop() }
     let client = Client(port: server.port)
     client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\nabc")

@@ -58,6 +58,13 @@ final class Collector: Upload {
     self.finish = finish
   }
 
+  /// One that refuses bytes from the first on.
+  @Sendable static func closed(_ exchange: Exchange) -> Collector {
+    let upload = Collector(exchange)
+    upload.set(open: false)
+    return upload
+  }
+
   /// Answers with what was received.
   static let echo: @Sendable (Collector) -> Void = { collector in
     let (bytes, error) = collector.state.withLock { ($0.bytes, $0.error) }
