@@ -185,14 +185,15 @@ private struct SoundTrack: Sendable {
   mutating func take(
     _ packet: borrowing Packet, origin: Double, into frames: inout FirstInFirstOut<SoundFrame>
   ) {
+    // An edit list leaves it out.
+    if packet.isHidden, isHeard { return }
     var bytes: [UInt8] = []
     bytes.append(copying: packet.bytes)
     let piece = Piece(
       bytes: bytes, time: packet.presentationTime.flatMap { units($0, origin: origin) },
       duration: packet.duration)
-    // An edit list leaves it out. What precedes all that is heard gets the decoder going.
+    // What precedes all that is heard gets the decoder going.
     if packet.isHidden {
-      guard !isHeard else { return }
       lead.append(piece)
       if lead.count > Self.leadPackets { lead.removeFirst() }
       return
