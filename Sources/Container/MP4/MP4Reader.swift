@@ -139,11 +139,19 @@ extension MP4Reader {
     }
   }
 
+  /// Types of boxes that are not just listed, wherever they are: most of many are none of them.
+  private static let known: Set<FourCharacters> = [
+    "moov", "moof", "mdat", "mfra", "trak", "traf", "mvex", "mdia", "minf", "stbl", "edts", "dinf",
+    "udta", "stsz", "stz2", "stts", "ctts", "stss", "stsc", "stco", "co64", "trun", "ftyp", "styp",
+    "mvhd", "trex", "tkhd", "mdhd", "hdlr", "elst", "stsd", "tfhd", "tfdt", "mehd",
+  ]
+
   private mutating func begin<Sink: ContainerSink>(
     _ box: BoxEntry, _ sink: inout Sink
   ) -> BoxWalker.Treatment {
     let parent = walker.stack.last?.entry.type
     if parent == nil { topBox = box.type }
+    guard Self.known.contains(box.type) else { return .skip }
     switch (parent, box.type) {
     case (nil, "moov"):
       if file.hasMovie { return .skip }

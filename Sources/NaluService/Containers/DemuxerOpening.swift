@@ -10,9 +10,8 @@ extension Demuxer {
     var settings = Settings()
     settings.maxHeaderBytes = limits.maxMetadata
     if format == .mp4 {
-      let form = upload.movieForm
-      guard form != .missing else { throw .movieMissing }
-      settings.isFragmented = form == .fragmented
+      guard upload.movie != .missing else { throw .movieMissing }
+      settings.isFragmented = upload.movie == .fragmented
     }
     do throws(CodecError) {
       return try Demuxer(upload, format: name, settings)

@@ -14,13 +14,18 @@ struct MP4Guard {
   /// What is looked at next, and where the box that it is in ends.
   private var position = 0
   private var boxEnd = 0
+  private var headers = BoxHeaders()
+  private var idle = IdleBoxes()
+  /// At the top, those that mean nothing not counted one by one.
+  private var boxes = 0
+  /// What there is of a movie.
+  private(set) var movie = MovieForm.missing
   /// Of the track that is being read.
   private var track = Track()
   private var samples = 0
   private var tracks = 0
   /// Records that edit lists make of samples.
   private var editedSamples = 0
-  private var isFragmented = false
   private var hasRuns = false
   /// libavformat would number the fragments by an error code, and count from there.
   private var lacksTrackID = false
@@ -28,7 +33,16 @@ struct MP4Guard {
   private var editLists: [Int] = []
 
   private static let maxTracks = 100
+  /// Entries of a track's edit list: no program writes thousands.
+  private static let maxEdits = 1024
+  /// Boxes at the top that are there for no sample, and further ones for each sample.
+  private static let maxBoxes = 1 << 16
+  private static let maxBoxesOfSample = 8
+  /// Boxes of a movie among which `mvex` is looked for.
+  private static let maxMovieBoxes = 1 << 16
   private static let pieceSize = 256 << 10
+  /// Of one step.
+  private static let stepBoxes = 1000
   /// Bytes from the name of a box on that are looked at.
   private static let lookAhead = 32
   /// Boxes of a track that are looked at for its header.
@@ -64,31 +78,65 @@ struct MP4Guard {
   /// - Returns: False when there is no more.
   /// - Throws: Why the file is refused.
   mutating func step(_ upload: SpooledUpload) throws(Problem) -> Bool {
-    if position < boxEnd {
-      try scan(upload)
-      return true
-    }
-    guard position + 8 <= upload.count else {
-      try endTrack()
-      guard !hasRuns || !lacksTrackID else {
-        throw Problem(
-          .undecodable,
-          "A track of the fragmented MP4 file has no track_ID, so that nothing tells what its fragments"
-            + " are of.")
+    var scanned = 0
+    for _ in 0..<Self.stepBoxes where scanned < Self.pieceSize {
+      if position < boxEnd {
+        let start = position
+        try scan(upload)
+        scanned += position - start
+      } else if let box = headers.header(at: position, before: upload.count, of: upload) {
+        try begin(box, upload)
+      } else {
+        try finish()
+        return false
       }
-      return false
     }
-    let head = upload.bytes(at: position, count: 16)
-    var size = head.number(0)
-    if size == 1 { size = head.number(8) << 32 | head.number(12) }
-    let left = upload.count - position
-    if size < 8 || size > left { size = left }
-    boxEnd = position + size
-    if head.number(4) == Name.mdat { position = boxEnd }
-    isInFragment = head.number(4) == Name.moof
-    // What fragments say of samples is counted as samples.
-    if !isInFragment, !Name.unread.contains(head.number(4)) { try count(size) }
     return true
+  }
+
+  private mutating func finish() throws(Problem) {
+    try endTrack()
+    guard !hasRuns || !lacksTrackID else {
+      throw Problem(
+        .undecodable,
+        "A track of the fragmented MP4 file has no track_ID, so that nothing tells what its fragments"
+          + " are of.")
+    }
+  }
+
+  /// A box at the top.
+  private mutating func begin(
+    _ box: BoxHeaders.Header, _ upload: SpooledUpload
+  ) throws(Problem) {
+    boxEnd = position + box.size
+    isInFragment = false
+    var count = 1
+    if IdleBoxes.contains(box) {
+      (boxEnd, count) = idle.take(box, at: position, &headers, of: upload)
+    } else if box.type == Name.mdat {
+      position = boxEnd
+    } else {
+      isInFragment = box.type == Name.moof
+      if box.type == Name.moov, movie == .missing { noteMovie(box, upload) }
+      // What fragments say of samples is counted as samples.
+      if !isInFragment, !Name.unread.contains(box.type) { try self.count(box.size) }
+    }
+    boxes += count
+    let most = Self.maxBoxes + Self.maxBoxesOfSample * (samples + track.samples)
+    guard boxes <= most else {
+      throw Problem(
+        .unsupportedFeature,
+        "The MP4 file has more than \(Self.maxBoxes) boxes, and \(Self.maxBoxesOfSample) for each"
+          + " of its samples.", members: [.init("limit", most)])
+    }
+  }
+
+  /// Samples are described in fragments too where `mvex` says so.
+  private mutating func noteMovie(_ box: BoxHeaders.Header, _ upload: SpooledUpload) {
+    let content = position + box.headerSize..<position + box.size
+    let extends = headers.content(
+      of: Name.mvex, in: content, atMost: Self.maxMovieBoxes, of: upload)
+    movie = extends == nil ? .whole : .fragmented
   }
 
   private mutating func count(_ size: Int) throws(Problem) {
@@ -96,19 +144,21 @@ struct MP4Guard {
     guard metadata <= maxMetadata else { throw .tooMuchMetadata(maxMetadata) }
   }
 
-  /// The upload with its edit lists as libavformat understands them, when all was read, and without the
-  /// one at `hidden`; nil when nothing is changed. Those of a fragmented file are of no effect on its
-  /// fragments.
-  func repaired(_ upload: SpooledUpload, hiding hidden: Int?) -> SpooledUpload? {
-    guard !isFragmented else { return nil }
-    var patches = editLists.flatMap { place in
-      EditListRepair.patches(
-        of: upload.bytes(at: place, count: EditListRepair.maxBytes), at: place)
+  /// The upload when all was read: with its edit lists as libavformat understands them, without the
+  /// one at `hidden`, and with boxes that mean nothing put together. Edit lists of a fragmented file
+  /// are of no effect on its fragments.
+  func repaired(_ upload: SpooledUpload, hiding hidden: Int?) -> SpooledUpload {
+    var patches = idle.patches
+    if movie != .fragmented {
+      for place in editLists {
+        patches += EditListRepair.patches(
+          of: upload.bytes(at: place, count: EditListRepair.maxBytes), at: place)
+      }
+      if let hidden {
+        patches.append(SpooledUpload.Patch(offset: hidden + 4, bytes: Array("free".utf8)))
+      }
     }
-    if let hidden {
-      patches.append(SpooledUpload.Patch(offset: hidden + 4, bytes: Array("free".utf8)))
-    }
-    return patches.isEmpty ? nil : upload.patched(patches)
+    return upload.patched(patches, movie)
   }
 
   private mutating func scan(_ upload: SpooledUpload) throws(Problem) {
@@ -137,16 +187,14 @@ struct MP4Guard {
 
   /// One of the boxes from `start` on is a track header.
   private static func hasHeader(_ upload: SpooledUpload, from start: Int, to end: Int) -> Bool {
+    var headers = BoxHeaders()
     var position = start
-    for _ in 0..<maxTrackBoxes where position + 8 <= end {
-      let head = upload.bytes(at: position, count: 16)
-      if head.number(4) == Name.tkhd { return true }
+    for _ in 0..<maxTrackBoxes {
+      guard let box = headers.header(at: position, before: end, of: upload) else { break }
+      if box.type == Name.tkhd { return true }
       // The next track.
-      if head.number(4) == Name.trak { return false }
-      var size = head.number(0)
-      if size == 1 { size = head.number(8) << 32 | head.number(12) }
-      guard size >= 8, size <= end - position else { return false }
-      position += size
+      if box.type == Name.trak { return false }
+      position += box.size
     }
     return false
   }
@@ -191,8 +239,6 @@ struct MP4Guard {
       track.samples += piece.number(start + 8)
     case Name.elst:
       track.edits += piece.number(start + 8)
-    case Name.mvex:
-      isFragmented = true
     case Name.cmov:
       throw Problem(
         .unsupportedFeature, "The movie header of the file is compressed.",
@@ -206,6 +252,11 @@ struct MP4Guard {
     let counted = track.samples + (track.isRecordless ? 0 : track.uniformSamples)
     let edits = track.edits
     track = Track()
+    guard edits <= Self.maxEdits else {
+      throw Problem(
+        .unsupportedFeature, "The edit list of a track has more than \(Self.maxEdits) entries.",
+        members: [.init("feature", "\(edits) edits"), .init("limit", Self.maxEdits)])
+    }
     samples += counted
     guard samples <= maxSamples else {
       throw Problem(
@@ -213,11 +264,11 @@ struct MP4Guard {
         "The file says that its tracks have more than \(maxSamples) samples, three times max_frames.",
         members: [.init("limit", maxSamples)])
     }
-    let (edited, overflows) = edits.multipliedReportingOverflow(by: max(counted, 1))
-    editedSamples += overflows ? .max >> 1 : min(edited, .max >> 1)
+    editedSamples += edits * max(counted, 1)
     guard editedSamples <= 4 * maxSamples else {
       throw Problem(
-        .unsupportedFeature, "The edit lists of the file are too long.",
+        .unsupportedFeature,
+        "The edit lists of the file have too many entries for so many samples.",
         members: [.init("feature", "\(edits) edits")])
     }
   }
@@ -237,18 +288,10 @@ struct MP4Guard {
     static let cmov = 0x636D_6F76
     static let mdat = 0x6D64_6174
     static let moof = 0x6D6F_6F66
+    static let moov = 0x6D6F_6F76
     /// mdat, free, skip, wide.
     static let unread: Set<Int> = [mdat, 0x6672_6565, 0x736B_6970, 0x7769_6465]
     /// pssh, udta, meta, uuid: what is kept of fragments.
     static let kept: Set<Int> = [0x7073_7368, 0x7564_7461, 0x6D65_7461, 0x7575_6964]
-  }
-}
-
-extension [UInt8] {
-  /// Four bytes, big-endian; what is missing counts as 0.
-  fileprivate func number(_ start: Int) -> Int {
-    var value = 0
-    for index in start..<start + 4 { value = value << 8 | (index < count ? Int(self[index]) : 0) }
-    return value
   }
 }

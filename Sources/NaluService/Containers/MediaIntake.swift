@@ -226,11 +226,8 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func check() throws(Problem) {
     guard let upload, try !tables.step(upload) else { return }
-    if let repaired = tables.repaired(upload, hiding: shownParts?.offset) {
-      self.upload = repaired
-    } else {
-      shownParts = nil
-    }
+    if tables.movie == .fragmented { shownParts = nil }
+    self.upload = tables.repaired(upload, hiding: shownParts?.offset)
     phase = .extracting
   }
 

@@ -42,28 +42,35 @@ final class SpooledUpload: DemuxerSource {
   private let patches: [Patch]
   /// From the first of them to the last.
   private let patched: Range<Int>
+  /// Of an MP4 file, once its boxes were looked at.
+  let movie: MovieForm
 
   init(_ spool: consuming Spool) {
     content = Content(spool)
     patches = []
     patched = 0..<0
+    movie = .missing
   }
 
   init(_ file: StoredFile) {
     content = Content(file)
     patches = []
     patched = 0..<0
+    movie = .missing
   }
 
-  private init(_ content: Content, _ patches: [Patch]) {
+  private init(_ content: Content, _ patches: [Patch], _ movie: MovieForm) {
     self.content = content
+    self.movie = movie
     self.patches = patches
     let first = patches.map(\.offset).min() ?? 0
     patched = first..<max(first, patches.map { $0.offset + $0.bytes.count }.max() ?? 0)
   }
 
-  /// The same upload with changes, all of which lie within it.
-  func patched(_ patches: [Patch]) -> SpooledUpload { SpooledUpload(content, patches) }
+  /// The same upload with changes, all of which lie within it, and what is known of its movie.
+  func patched(_ patches: [Patch], _ movie: MovieForm) -> SpooledUpload {
+    SpooledUpload(content, patches, movie)
+  }
 
   var count: Int { content.count }
 

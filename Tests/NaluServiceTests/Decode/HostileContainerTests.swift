@@ -134,16 +134,24 @@ import Testing
     #expect(problem?.code == .unsupportedFeature)
   }
 
-  @Test func longEditListsAreRefused() throws {
-    let file = try ContainerFile.make(.mp4, frames: 6)
+  @Test(arguments: [1025, 100_000_000])
+  func longEditListsAreRefused(count: Int) throws {
+    var file = try ContainerFile.make(.mp4, frames: 6)
+    _ = try decode(file)
+    ContainerFile.put(count, at: try ContainerFile.content(of: "elst", in: file) + 4, in: &file)
+    let problem = #expect(throws: Problem.self) { try decode(file) }
+    #expect(problem?.code == .unsupportedFeature)
+    #expect(problem?.detail.contains("1024 entries") == true)
+  }
+
+  @Test func editListsOfManyEntriesForManySamplesAreRefused() throws {
+    var file = try ContainerFile.make(.mp4, frames: 12)
     var limits = Limits()
     limits.maxFrames = 100
-    var many = file
-    let edits = try ContainerFile.content(of: "elst", in: file)
-    ContainerFile.put(100_000_000, at: edits + 4, in: &many)
-    let problem = #expect(throws: Problem.self) { try decode(many, limits: limits) }
+    ContainerFile.put(1000, at: try ContainerFile.content(of: "elst", in: file) + 4, in: &file)
+    let problem = #expect(throws: Problem.self) { try decode(file, limits: limits) }
     #expect(problem?.code == .unsupportedFeature)
-    _ = try decode(file, limits: limits)
+    #expect(problem?.detail.contains("edit lists") == true)
   }
 
   /// Each sample is one of sound: no table of them is kept.
