@@ -9,6 +9,45 @@ package struct Packet: ~Copyable {
     av = try Owned(av_packet_alloc(), "av_packet_alloc") { av_packet_free($0) }
   }
 
+  /// What is known of a packet besides its content.
+  package struct Description: Sendable {
+    package var track: Int
+    package var presentation: Int?
+    package var decoding: Int?
+    package var duration = 0
+    package var isKeyframe = false
+    package var isHidden = false
+    /// The first byte of it in the container.
+    package var offset: Int?
+
+    package init(track: Int) { self.track = track }
+  }
+
+  /// A packet of `size` bytes that `fill` appends.
+  ///
+  /// - Throws: `CodecError` when there is no memory for it, or `fill` appends fewer.
+  package static func make(
+    _ description: Description, size: Int, _ fill: (inout OutputSpan<UInt8>) -> Void
+  ) throws(CodecError) -> Packet {
+    let packet = try Packet()
+    let av = packet.av.pointer
+    try check(av_new_packet(av, Int32(clamping: size)), "av_new_packet")
+    let buffer = UnsafeMutableBufferPointer(start: av.pointee.data, count: Int(av.pointee.size))
+    var output = OutputSpan(buffer: buffer, initializedCount: 0)
+    fill(&output)
+    guard output.finalize(for: buffer) == size else {
+      throw CodecError(function: "read", code: nalu_error_invalid_data)
+    }
+    av.pointee.stream_index = Int32(clamping: description.track)
+    av.pointee.pts = description.presentation.map(Int64.init) ?? nalu_no_pts
+    av.pointee.dts = description.decoding.map(Int64.init) ?? nalu_no_pts
+    av.pointee.duration = Int64(description.duration)
+    av.pointee.pos = description.offset.map(Int64.init) ?? -1
+    if description.isKeyframe { av.pointee.flags |= AV_PKT_FLAG_KEY }
+    if description.isHidden { av.pointee.flags |= AV_PKT_FLAG_DISCARD }
+    return packet
+  }
+
   /// Index of the track that it belongs to.
   package var track: Int { Int(av.pointer.pointee.stream_index) }
 

@@ -129,12 +129,12 @@ struct MovieTrack: Sendable {
 
   /// The parts that are shown of it, in a movie whose unit of time is that.
   func shownParts(movieTimeScale: Int) -> ShownParts? {
-    guard let edits = track.edits, edits.count < Self.maxEdits, let editListOffset,
-      !table.hasNegativeOffsets
-    else { return nil }
+    guard let edits = track.edits, edits.count <= Self.maxEdits, let editListOffset else {
+      return nil
+    }
     return ShownParts(
       edits, of: track.id, at: editListOffset, timeScale: timeScale,
-      movieTimeScale: movieTimeScale)
+      movieTimeScale: movieTimeScale, table)
   }
 
   /// What is to be added to the times of samples so that the presentation begins at 0.

@@ -235,11 +235,12 @@ extension SampleTable {
     }
   }
 
-  /// A sample is shown before it is decoded.
-  var hasNegativeOffsets: Bool {
-    stride(from: 4, to: compositionOffsets.count, by: 8).contains {
-      compositionOffsets[$0] & 0x80 != 0
-    }
+  /// There are samples, and they are all coded with the same.
+  var hasOneDescription: Bool {
+    sampleCount > 0
+      && stride(from: 8, to: samplesToChunk.count, by: 12).allSatisfy {
+        samplesToChunk.number32(at: $0) == 1
+      }
   }
 
   /// The samples lie in the file in their order, without overlapping, from `first` on.

@@ -1,6 +1,6 @@
-/// What an edit list (ISO/IEC 14496-12 §8.6.6) shows of a track: several parts of its media, each
-/// behind the one before it.
-package struct ShownParts: Equatable, Sendable {
+/// What an edit list (ISO/IEC 14496-12 §8.6.6) shows of a track: several parts of its media, in any
+/// order, which may have some of it in common.
+package struct ShownParts: Sendable {
   /// In ticks of the track.
   struct Part: Equatable, Sendable {
     /// Of the media: what begins there is shown.
@@ -15,17 +15,18 @@ package struct ShownParts: Equatable, Sendable {
   package let track: Int
   /// The first byte of the list's box in the file.
   package let offset: Int
+  /// The samples of the track.
+  let table: SampleTable
 
   /// What is longer is no recording.
   private static let longest = 1 << 50
 
-  /// Nil for a list that is something else: one part, parts that repeat or are out of order, other
-  /// rates.
+  /// Nil for a list that is something else: one part, or other rates.
   init?(
     _ edits: [ContainerTrack.Edit], of track: Int, at offset: Int, timeScale: Int,
-    movieTimeScale: Int
+    movieTimeScale: Int, _ table: SampleTable
   ) {
-    guard movieTimeScale > 0 else { return nil }
+    guard movieTimeScale > 0, table.hasOneDescription else { return nil }
     // By half a tick of the movie durations may be too long.
     let rounding = timeScale / (2 * movieTimeScale)
     var parts: [Part] = []
@@ -37,8 +38,8 @@ package struct ShownParts: Equatable, Sendable {
       else { return nil }
       time = next
       if edit.mediaTime == -1 { continue }
-      guard edit.rate == 0x1_0000, edit.mediaTime >= parts.last?.media.upperBound ?? 0,
-        edit.mediaTime < Self.longest, end - start > rounding
+      guard edit.rate == 0x1_0000, edit.mediaTime >= 0, edit.mediaTime < Self.longest,
+        end - start > rounding
       else { return nil }
       let media = edit.mediaTime..<edit.mediaTime + end - start - rounding
       parts.append(Part(media: media, start: start, end: end))
@@ -47,18 +48,38 @@ package struct ShownParts: Equatable, Sendable {
     self.parts = parts
     self.track = track
     self.offset = offset
+    self.table = table
   }
 
-  /// When what begins at `time` of the media is shown, and when its part ends; nil when it is not.
-  package func place(of time: Int) -> (start: Int, end: Int)? {
-    var low = 0
-    var high = parts.count
+  /// When the first of them is shown, in ticks of the track.
+  package var start: Int { parts[0].start }
+
+  /// Bytes of memory that the tables take.
+  package var heldBytes: Int { table.bytes }
+
+  /// Parts that can be shown in one pass through the media: each behind the one before it there.
+  var passes: [ArraySlice<Part>] {
+    var passes: [ArraySlice<Part>] = []
+    var first = 0
+    for index in parts.indices.dropFirst()
+    where parts[index].media.lowerBound < parts[index - 1].media.upperBound {
+      passes.append(parts[first..<index])
+      first = index
+    }
+    return passes + [parts[first...]]
+  }
+}
+
+extension ArraySlice<ShownParts.Part> {
+  /// The one that shows what begins at `time` of the media; they must be in the order of the media.
+  func part(of time: Int) -> ShownParts.Part? {
+    var low = startIndex
+    var high = endIndex
     while low < high {
       let middle = (low + high) / 2
-      if parts[middle].media.lowerBound <= time { low = middle + 1 } else { high = middle }
+      if self[middle].media.lowerBound <= time { low = middle + 1 } else { high = middle }
     }
-    guard low > 0, parts[low - 1].media.contains(time) else { return nil }
-    let part = parts[low - 1]
-    return (part.start + time - part.media.lowerBound, part.end)
+    guard low > startIndex, self[low - 1].media.contains(time) else { return nil }
+    return self[low - 1]
   }
 }

@@ -31,7 +31,9 @@ struct TrackExtraction: ~Copyable, Sendable {
   /// Reads the video instead where it is in several PIDs.
   private var moved: MovedVideo?
   private let videoPIDs: [Int]
-  private let shownParts: ShownParts?
+  /// Reads it instead where an edit list shows several parts of it.
+  private var edited: EditedVideo?
+  private var hasLookedAround = false
 
   /// Packets of all tracks that are looked at for where the presentation begins.
   private static let lookedPackets = 200
@@ -43,7 +45,7 @@ struct TrackExtraction: ~Copyable, Sendable {
   ///   - upload: All of it.
   ///   - format: What it is.
   ///   - limits: Bounds what is taken.
-  ///   - shownParts: What is shown of the track, where libavformat does not know it.
+  ///   - shownParts: What is shown of the first track of H.264, where libavformat does not know it.
   ///   - videoPIDs: Those of a transport stream, if it moves its video from one to another.
   /// - Throws: When it cannot be read, or has no H.264.
   init(
@@ -56,11 +58,19 @@ struct TrackExtraction: ~Copyable, Sendable {
     {
       throw .lacksVideo(format, demuxer.tracks)
     }
+    var edited: EditedVideo?
+    if let shownParts, let first = demuxer.firstVideo,
+      demuxer.tracks[first].id == shownParts.track,
+      let record = AVCConfigurationRecord(parsing: demuxer.tracks[first].extradata)
+    {
+      edited = try EditedVideo(
+        shownParts, upload, track: first, lengthSize: record.lengthSize, limits)
+    }
+    self.edited = edited
     self.upload = upload
     self.format = format
     self.limits = limits
     self.demuxer = demuxer
-    self.shownParts = shownParts
     self.videoPIDs = videoPIDs
     moved = videoPIDs.isEmpty ? nil : MovedVideo(upload, limits)
   }
@@ -92,21 +102,6 @@ struct TrackExtraction: ~Copyable, Sendable {
     return ContainerDamage(message: "The track cannot be read to its end.")
   }
 
-  struct Description: Sendable {
-    /// All that the container has.
-    var tracks: [Track]
-    /// The one that was taken.
-    var video: Int?
-    /// Others that have further parts of it.
-    var parts: [Int]
-    var timeline: StreamTimeline
-    var sampleAspectRatio: Rational?
-    var frameRate: Rational?
-    var displayMatrix: [Int32]?
-    var orientation: Orientation
-    var damage: ContainerDamage?
-  }
-
   /// Goes on with the next packets.
   ///
   /// - Parameters:
@@ -117,6 +112,10 @@ struct TrackExtraction: ~Copyable, Sendable {
   mutating func step(
     into bytes: inout [UInt8], at streamOffset: Int
   ) throws(Problem) -> Bool {
+    if !hasLookedAround, moved != nil || edited != nil {
+      try lookAround()
+      return true
+    }
     if moved != nil { return try stepMoved(into: &bytes, at: streamOffset) }
     var packets = 0
     while bytes.count < Self.stepSize, packets < Self.stepPackets {
@@ -135,15 +134,25 @@ struct TrackExtraction: ~Copyable, Sendable {
   private mutating func stepMoved(
     into bytes: inout [UInt8], at streamOffset: Int
   ) throws(Problem) -> Bool {
-    // Where the presentation begins, any track may say.
+    if try moved?.step(into: &bytes, at: streamOffset, &timeline) == true { return true }
+    try finish()
+    return false
+  }
+
+  /// Where the presentation begins, any track may say.
+  private mutating func lookAround() throws(Problem) {
     for _ in 0..<Self.stepPackets where packetsLooked < Self.lookedPackets {
       guard let packet = next() else { break }
       _ = try isWanted(packet)
     }
     track = track ?? firstVideo
-    if try moved?.step(into: &bytes, at: streamOffset, &timeline) == true { return true }
-    try finish()
-    return false
+    hasLookedAround = true
+    packetsLooked = Self.lookedPackets
+    guard let edited else { return }
+    let begin = Double(edited.start) * demuxer.tracks[edited.track].timeBase.doubleValue
+    earliest = min(earliest ?? begin, begin)
+    // What was read was only for the others' sake.
+    isDamaged = false
   }
 
   /// Goes on with the next packets, whose content stays where it is.
@@ -156,6 +165,10 @@ struct TrackExtraction: ~Copyable, Sendable {
   mutating func step(
     listing samples: inout SampleList, _ scan: inout DecodeScan
   ) throws(Problem) -> Bool? {
+    if !hasLookedAround, edited != nil {
+      try lookAround()
+      return true
+    }
     let end = samples.streamSize + Self.stepSize
     var packets = 0
     while samples.streamSize < end, packets < Self.stepPackets {
@@ -174,6 +187,8 @@ struct TrackExtraction: ~Copyable, Sendable {
     _ packet: borrowing Packet, in samples: inout SampleList, _ scan: inout DecodeScan
   ) throws(Problem) -> Bool {
     guard try isWanted(packet) else { return true }
+    // What is shown twice cannot be the same sample.
+    guard edited?.isInOnePass ?? true else { return false }
     let start = samples.streamSize
     let stated = demuxer.tracks[packet.track].extradata
     if timeline.marks.isEmpty {
@@ -204,7 +219,7 @@ struct TrackExtraction: ~Copyable, Sendable {
     timeline.timeBase = base
     let origin = ((earliest ?? 0) / base.doubleValue).rounded()
     timeline.origin = Int(exactly: origin) ?? 0
-    if format == .mp4, parts(of: track) == nil {
+    if format == .mp4, edited == nil {
       // The times of fragments may begin anywhere.
       timeline.span = demuxer.duration(of: track).map { $0 - max(0, firstDecoding ?? 0) }
     }
@@ -213,10 +228,11 @@ struct TrackExtraction: ~Copyable, Sendable {
   private mutating func next() -> Packet? {
     while true {
       do throws(CodecError) {
+        if hasLookedAround, edited != nil { return try edited?.next() }
         if let packet = try demuxer.next() { return packet }
         guard selectWholeVideo() else { return nil }
       } catch {
-        if selectWholeVideo() { continue }
+        if !(hasLookedAround && edited != nil), selectWholeVideo() { continue }
         // What was read so far may still be shown. Running out of memory counts as damage too:
         // libavformat says so of a packet whose stated size is absurd.
         isDamaged = true
@@ -254,6 +270,8 @@ struct TrackExtraction: ~Copyable, Sendable {
     guard let other = firstVideo else { return false }
     demuxer = try Demuxer.open(upload, format, limits)
     track = other
+    edited = nil
+    hasLookedAround = false
     earliest = nil
     packetsLooked = 0
     isSelected = false
@@ -283,34 +301,10 @@ struct TrackExtraction: ~Copyable, Sendable {
   private func mark(
     _ packet: borrowing Packet, at offset: Int, behind lead: Int
   ) -> StreamTimeline.Mark {
-    let place = place(of: packet)
-    let duration = min(packet.duration, place.longest ?? .max)
-    return StreamTimeline.Mark(
+    StreamTimeline.Mark(
       streamOffset: offset, mediaOffset: packet.offset.map { $0 - lead },
-      presentation: place.start, duration: Int32(clamping: duration), isHidden: place.isHidden)
-  }
-
-  private struct Place {
-    var start: Int?
-    var longest: Int?
-    var isHidden = false
-  }
-
-  /// When a packet is shown.
-  private func place(of packet: borrowing Packet) -> Place {
-    guard let parts = parts(of: packet.track) else {
-      return Place(start: packet.presentationTime, isHidden: packet.isHidden)
-    }
-    guard let time = packet.presentationTime, let place = parts.place(of: time) else {
-      return Place(isHidden: true)
-    }
-    return Place(start: place.start, longest: place.end - place.start)
-  }
-
-  /// What is shown of the track, where libavformat does not know it.
-  private func parts(of track: Int) -> ShownParts? {
-    guard let shownParts, demuxer.tracks[track].id == shownParts.track else { return nil }
-    return shownParts
+      presentation: packet.presentationTime, duration: Int32(clamping: packet.duration),
+      isHidden: packet.isHidden)
   }
 
   private mutating func add(
@@ -320,6 +314,11 @@ struct TrackExtraction: ~Copyable, Sendable {
     let index = packet.track
     let start = bytes.count
     var units = 0
+    if edited?.beginsPass == true {
+      // The picture may be the same as the one before: it is another one.
+      bytes += [0, 0, 0, 1, NALUnitType.accessUnitDelimiter.rawValue, 0xF0]
+      units += 1
+    }
     if timeline.marks.isEmpty { units += configure(demuxer.tracks[index].extradata, &bytes) }
     if let changed = packet.newExtradata { units += configure(changed, &bytes) }
     let first = bytes.count
@@ -359,8 +358,7 @@ struct TrackExtraction: ~Copyable, Sendable {
   private mutating func note(_ packet: borrowing Packet, _ kind: Track.Kind, _ timeBase: Rational) {
     guard packetsLooked < Self.lookedPackets else { return }
     packetsLooked += 1
-    let place = place(of: packet)
-    if !place.isHidden, let time = place.start {
+    if !packet.isHidden, packet.track != edited?.track, let time = packet.presentationTime {
       // Sound before 0 is what a decoder needs to get going, and is not heard.
       let exact = Double(time) * timeBase.doubleValue
       let seconds = kind == .h264 ? exact : max(0, exact)

@@ -53,6 +53,24 @@ enum EditedFile {
     return MP4Builder.box("trak", list + rest)
   }
 
+  /// The file of our own with the times of its pictures counted from the first on: some are shown
+  /// before they are decoded (version 1 of `ctts`).
+  static func withNegativeOffsets(_ file: [UInt8]) throws -> [UInt8] {
+    let root = BoxTree(file)
+    let delay = SampleTable(try #require(root["moov/trak"])).edits[0].time
+    let offsets = try #require(root["moov/trak/mdia/minf/stbl/ctts"])
+    let list = try #require(root["moov/trak/edts/elst"])
+    var result = file
+    result[offsets.content.lowerBound] = 1
+    for entry in 0..<offsets.number(4) {
+      let place = offsets.content.lowerBound + 12 + 8 * entry
+      ContainerFile.put(offsets.signed(12 + 8 * entry) - delay, at: place, in: &result)
+    }
+    let isLong = list.number(0, 1) == 1
+    ContainerFile.put(0, at: list.content.lowerBound + (isLong ? 20 : 12), in: &result)
+    return result
+  }
+
   /// A hundred frames, of which some are shown.
   static func make(_ edits: [Edit], bframes: Int = 2) throws -> [UInt8] {
     let media = try encode(
