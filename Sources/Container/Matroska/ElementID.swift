@@ -4,6 +4,10 @@ enum ElementID {
   static let docType: UInt32 = 0x4282
   static let void: UInt32 = 0xEC
   static let segment: UInt32 = 0x1853_8067
+  static let seekHead: UInt32 = 0x114D_9B74
+  static let seek: UInt32 = 0x4DBB
+  static let seekID: UInt32 = 0x53AB
+  static let seekPosition: UInt32 = 0x53AC
   static let info: UInt32 = 0x1549_A966
   static let timestampScale: UInt32 = 0x2A_D7B1
   static let duration: UInt32 = 0x4489
@@ -50,7 +54,7 @@ enum ElementID {
 
   /// What a segment has: the beginning of one ends a cluster of unknown size.
   static let firstLevel: Set<UInt32> = [
-    0x114D_9B74, info, tracks, cluster, cues, 0x1043_A770, 0x1254_C367, 0x1941_A469,
+    seekHead, info, tracks, cluster, cues, 0x1043_A770, 0x1254_C367, 0x1941_A469,
   ]
 }
 

@@ -13,6 +13,8 @@ package struct MatroskaFile: Equatable, Sendable {
   package var cueCount = 0
   package var blockCount = 0
   private var clocks: [Int: SampleClock] = [:]
+  /// Where elements of the segment are that are no clusters, in bytes of its content.
+  private var places: Set<Int> = []
 
   /// How the frames of the reported track are packed.
   struct Packing: Equatable, Sendable {
@@ -34,6 +36,24 @@ package struct MatroskaFile: Equatable, Sendable {
       if element.id == ElementID.docType { docType = element.text }
     }
   }
+
+  mutating func readSeekHead(_ content: [UInt8]) {
+    var entries = ElementFields(content)
+    while let entry = entries.next() {
+      guard entry.id == ElementID.seek else { continue }
+      var elements = entry.elements
+      var id: Int?
+      var place: Int?
+      while let element = elements.next() {
+        if element.id == ElementID.seekID { id = element.unsigned }
+        if element.id == ElementID.seekPosition { place = element.unsigned }
+      }
+      if let place, id != Int(ElementID.cluster) { places.insert(place) }
+    }
+  }
+
+  /// Something that is no cluster begins there.
+  func isKnown(at place: Int) -> Bool { places.contains(place) }
 
   mutating func readInfo(_ content: [UInt8]) {
     var elements = ElementFields(content)

@@ -28,6 +28,8 @@ package struct MatroskaReader: Sendable {
   private var groupDuration: Int?
   private var groupHasFrame = false
 
+  private static let maxSeekHead = 4 << 10
+
   /// `search`: finds start codes, in tracks that have them.
   package init(
     _ limits: ContainerLimits = ContainerLimits(),
@@ -87,7 +89,10 @@ package struct MatroskaReader: Sendable {
     func ends(_ outer: Int) -> Bool {
       open[outer].isUnknownSize || open[outer].end <= open[outer + 1].end
     }
-    guard open.count > 1, ends(0), open[1].id != ElementID.tracks else { return false }
+    guard open.count > 1,
+      ends(0) || !open[1].isUnknownSize && file.isKnown(at: open[1].end - open[0].start),
+      open[1].id != ElementID.tracks
+    else { return false }
     guard open[1].id == ElementID.cluster else { return true }
     guard open.count > 2, ends(1),
       open[2].id == ElementID.simpleBlock || open[2].id == ElementID.blockGroup
@@ -112,6 +117,9 @@ package struct MatroskaReader: Sendable {
     case (nil, ElementID.segment), (ElementID.segment, ElementID.tracks),
       (ElementID.segment, ElementID.cues):
       return .enter
+    case (ElementID.segment, ElementID.seekHead)
+    where !element.isUnknownSize && element.size <= Self.maxSeekHead:
+      return .collect
     case (ElementID.segment, ElementID.cluster):
       file.clusterCount += 1
       clusterTime = 0
@@ -176,6 +184,7 @@ package struct MatroskaReader: Sendable {
     switch element.id {
     case ElementID.ebml: file.readHeader(content)
     case ElementID.info: file.readInfo(content)
+    case ElementID.seekHead: file.readSeekHead(content)
     case ElementID.trackEntry:
       file.readTrack(content, at: element.start)
       try announce(&sink)

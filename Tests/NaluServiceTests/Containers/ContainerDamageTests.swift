@@ -132,6 +132,27 @@ import Testing
     #expect(transcoded.header("Nalu-Note") == ContainerDamage.elsewhereNote)
   }
 
+  /// The cut is in the last sound, behind all pictures; the index that should follow is missing too.
+  @Test(arguments: [false, true])
+  func aCutInTheLastSoundOfMatroskaIsNoDamageToThePictures(knowsWhatFollows: Bool) throws {
+    let stream = try ContainerFile.make(.h264, frames: 12)
+    let sound = adts(Array(repeating: [0x21, 0x10, 0x04, 0x60, 0x8C, 0x1C], count: 60))
+    var file = try remux("format=mkv", stream, sound: sound).bytes
+    let cues: [UInt8] = [0x1C, 0x53, 0xBB, 0x6B]
+    let places = file.indices.dropLast(4).filter { file[$0..<$0 + 4].elementsEqual(cues) }
+    // The first is where the list of places names it.
+    try #require(places.count == 2)
+    // The first byte of the place itself.
+    if !knowsWhatFollows { file[places[0] + 7] ^= 0x40 }
+    let cut = Array(file[..<(places[1] - 1)])
+    var settings = DecodeSettings()
+    settings.format = .framemd5
+    let decoded = try decode(cut, settings)
+    #expect(decoded.trailer("Nalu-Frames-Out") == "12")
+    #expect((decoded.trailer("Nalu-Decode-Errors") == "0") == knowsWhatFollows)
+    #expect((decoded.header("Nalu-Note") == ContainerDamage.elsewhereNote) == knowsWhatFollows)
+  }
+
   /// Missing packets of sound are none of the pictures' business.
   @Test func anotherTrackMayBeDamaged() throws {
     let file = try ContainerFile.make(.mpegts, frames: 12)
