@@ -14,8 +14,10 @@ package struct TransportReader: Sendable {
   package private(set) var isGuessed = false
   /// Where the video is, if that changes; the first few times.
   package private(set) var moves: [Move] = []
+  /// PIDs of sound in the program of the reported stream.
+  private var soundPIDs: [Int] = []
   package private(set) var packetCount = 0
-  private var tables: ProgramTables
+  private(set) var tables: ProgramTables
   private var position = 0
   /// The beginning of a packet.
   private var part: [UInt8] = []
@@ -44,6 +46,8 @@ package struct TransportReader: Sendable {
   package struct Move: Equatable, Sendable {
     package let offset: Int
     package let pid: Int
+    /// PIDs of sound in the same program.
+    package let sounds: [Int]
   }
 
   /// `search`: finds start codes.
@@ -319,25 +323,36 @@ package struct TransportReader: Sendable {
   private mutating func follow<Sink: ContainerSink>(
     at offset: Int, _ sink: inout Sink
   ) throws(Sink.Failure) {
-    guard let next = Self.firstH264(tables), next != reportedPID else { return }
     guard let last = reportedPID, !isGuessed else {
-      if reportedPID == nil { reportedPID = next }
+      if reportedPID == nil { reportedPID = Self.firstH264(tables) }
       return
     }
-    let isThere = tables.programs.contains { program in
-      program.streams.contains { $0.pid == last && $0.type == 0x1B }
+    if let sounds = sounds(beside: last) {
+      soundPIDs = sounds
+      return
     }
-    guard !isThere else { return }
+    guard let next = Self.firstH264(tables) else { return }
     try units.scan(into: &sink)
     hasPES = false
     payloadLeft = nil
     reportedPID = next
-    if moves.isEmpty { moves.append(Move(offset: 0, pid: last)) }
-    if moves.count < Self.maxMoves { moves.append(Move(offset: offset, pid: next)) }
+    if moves.isEmpty { moves.append(Move(offset: 0, pid: last, sounds: soundPIDs)) }
+    soundPIDs = sounds(beside: next) ?? []
+    if moves.count < Self.maxMoves {
+      moves.append(Move(offset: offset, pid: next, sounds: soundPIDs))
+    }
     sink.note(
       ContainerFinding(
         .warning, .configurationChanged,
         "The program map has H.264 in PID \(next), and in PID \(last) no more.", at: offset))
+  }
+
+  /// PIDs of sound in the program that has H.264 in that one; nil when none has.
+  private func sounds(beside pid: Int) -> [Int]? {
+    let program = tables.programs.first { program in
+      program.streams.contains { $0.pid == pid && $0.type == 0x1B }
+    }
+    return program?.streams.filter { $0.kind == .audio }.map(\.pid)
   }
 
   private func readClock<Sink: ContainerSink>(
@@ -353,39 +368,5 @@ package struct TransportReader: Sendable {
         ContainerFinding(
           .warning, .clock, "The program clock of PID \(counts.pid) jumps.", at: offset))
     }
-  }
-
-  // MARK: Tracks
-
-  package var tracks: [ContainerTrack] {
-    var tracks: [ContainerTrack] = []
-    for program in tables.programs {
-      for stream in program.streams {
-        var track = ContainerTrack(id: stream.pid)
-        track.kind = stream.kind
-        track.codec = stream.codec
-        track.codecTag = "0x" + String(stream.type, radix: 16)
-        track.language = stream.language
-        describe(&track)
-        tracks.append(track)
-      }
-    }
-    if isGuessed, let pid = reportedPID {
-      var track = ContainerTrack(id: pid)
-      track.kind = .video
-      track.codec = "h264"
-      describe(&track)
-      tracks.append(track)
-    }
-    return tracks
-  }
-
-  private func describe(_ track: inout ContainerTrack) {
-    track.timeBase = Fraction(1, 90_000)
-    track.isReported = track.id == reportedPID
-    guard track.isReported else { return }
-    track.sampleCount = clock.count
-    track.duration = clock.duration
-    track.measure = clock.measure
   }
 }

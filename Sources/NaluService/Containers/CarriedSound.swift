@@ -8,7 +8,7 @@ extension OutputFormat {
     case .h264, .avcc: []
     case .mp4, .fmp4: ["aac", "mp3", "ac3", "eac3", "opus", "flac", "alac", "dts", "mp2", "mp1"]
     case .flv: ["aac", "mp3", "speex", "nellymoser", "adpcm_swf", "pcm_s16le", "pcm_u8"]
-    case .mpegts: ["aac", "mp2", "mp3", "ac3", "eac3", "opus", "dts", "mp1", "aac_latm", "s302m"]
+    case .mpegts: ["aac", "mp2", "mp3", "ac3", "eac3", "opus", "dts", "mp1", "s302m"]
     case .mkv: nil
     }
   }

@@ -9,6 +9,7 @@ struct ContainerSound: ~Copyable, Sendable {
   private let origin: Double
   /// By the index in the container.
   private var tracks: [Int: SoundTrack] = [:]
+  private let parts: SoundParts
   private var waiting = FirstInFirstOut<SoundFrame>()
   /// What muxers are told of the tracks, in order.
   let muxerTracks: [MuxerTrack]
@@ -26,11 +27,12 @@ struct ContainerSound: ~Copyable, Sendable {
   ///   - open: Opens the container anew.
   ///   - format: What it is.
   ///   - indices: The tracks that are wanted.
+  ///   - parts: What goes on with them.
   ///   - origin: When the presentation begins, in seconds of the container.
   /// - Throws: When the container cannot be opened.
   init(
     _ open: () throws(Problem) -> Demuxer, _ format: MediaFormat, tracks indices: [Int],
-    origin: Double
+    _ parts: SoundParts, origin: Double
   ) throws(Problem) {
     let found = try Self.search(
       try open(), indices, isTransportStream: format == .mpegTS)
@@ -45,8 +47,9 @@ struct ContainerSound: ~Copyable, Sendable {
       tracks[index] = SoundTrack(track, number: muxerTracks.count)
     }
     var demuxer = try open()
-    demuxer.select(Set(tracks.keys))
+    demuxer.select(Set(tracks.keys).union(parts.parts(of: Array(tracks.keys))))
     self.demuxer = demuxer
+    self.parts = parts
     self.origin = origin
     self.tracks = tracks
     self.muxerTracks = muxerTracks
@@ -142,7 +145,8 @@ struct ContainerSound: ~Copyable, Sendable {
     while true {
       if let frame = waiting.removeFirst() { return frame }
       guard let packet = nextPacket() else { return nil }
-      tracks[packet.track]?.take(packet, origin: origin, into: &waiting)
+      let track = parts.first[packet.track] ?? packet.track
+      tracks[track]?.take(packet, origin: origin, into: &waiting)
     }
   }
 }
@@ -171,6 +175,9 @@ private struct SoundTrack: Sendable {
   /// Of a frame that goes on in the next packet.
   private var rest: [UInt8] = []
   private var times = PacketTimes()
+  /// The track that the last packet is of, and those that come no more.
+  private var part: Int?
+  private var finished: Set<Int> = []
 
   init(_ found: ContainerSound.Found, number: Int) {
     self.number = number
@@ -185,6 +192,14 @@ private struct SoundTrack: Sendable {
   mutating func take(
     _ packet: borrowing Packet, origin: Double, into frames: inout FirstInFirstOut<SoundFrame>
   ) {
+    if packet.track != part {
+      // The end of a part may come behind the beginning of the next one.
+      guard !finished.contains(packet.track) else { return }
+      if let part { finished.insert(part) }
+      part = packet.track
+      rest = []
+      times = PacketTimes()
+    }
     // An edit list leaves it out.
     if packet.isHidden, isHeard { return }
     var bytes: [UInt8] = []

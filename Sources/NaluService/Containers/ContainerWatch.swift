@@ -38,8 +38,8 @@ struct ContainerWatch: Sendable {
   /// What the edit list of the video shows, where it is of several parts.
   var shownParts: ShownParts? { reader.mp4?.shownParts }
 
-  /// PIDs of the video, where that changes.
-  var videoPIDs: [Int] { reader.transport?.moves.map(\.pid) ?? [] }
+  /// PIDs of the video and of the sound beside it, where they change.
+  var moves: [TransportReader.Move] { reader.transport?.moves ?? [] }
 
   /// Bytes of memory that sample tables take.
   var heldBytes: Int { reader.heldBytes }

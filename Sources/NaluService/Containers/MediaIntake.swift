@@ -19,7 +19,7 @@ struct MediaIntake: ~Copyable, Sendable {
   private var damage: ContainerDamage?
   private var damageElsewhere: ContainerDamage?
   private var watchedSamples = 0
-  private var videoPIDs: [Int] = []
+  private var moves: [TransportReader.Move] = []
   private var shownParts: ShownParts?
   /// The upload as it came, of a container.
   private var container: Spool?
@@ -51,8 +51,8 @@ struct MediaIntake: ~Copyable, Sendable {
   private(set) var videoTrack: Int?
   /// Others that have further parts of the same video.
   private(set) var videoParts: [Int] = []
-  /// A transport stream has its video in several PIDs, one after the other.
-  var isVideoMoved: Bool { !videoPIDs.isEmpty }
+  /// Of a transport stream that has its video in several PIDs, one after the other.
+  var soundParts: SoundParts { SoundParts(moves, tracks) }
   /// What the scan found, once it is over.
   private(set) var index: DecodeIndex?
 
@@ -89,7 +89,7 @@ struct MediaIntake: ~Copyable, Sendable {
   var heldBytes: Int {
     scan.heldBytes + (samples?.heldBytes ?? 0) + packets * MemoryLayout<StreamTimeline.Mark>.stride
       + (phase == .extracting ? tables.heldBytes + extractionBytes : 0)
-      + (watch?.heldBytes ?? 0)
+      + (watch?.heldBytes ?? 0) + (shownParts?.heldBytes ?? 0)
   }
 
   mutating func push(_ block: Block) {
@@ -200,7 +200,7 @@ struct MediaIntake: ~Copyable, Sendable {
       damage = watch.damage
       damageElsewhere = watch.damageElsewhere
       watchedSamples = watch.sampleCount
-      videoPIDs = watch.videoPIDs
+      moves = watch.moves
       shownParts = watch.shownParts
     }
     watch = nil
@@ -233,7 +233,8 @@ struct MediaIntake: ~Copyable, Sendable {
 
   private mutating func extract() throws(Problem) {
     if extraction == nil, let upload, let format {
-      extraction = try TrackExtraction(upload, format, limits, shownParts, videoPIDs: videoPIDs)
+      extraction = try TrackExtraction(
+        upload, format, limits, shownParts, videoPIDs: moves.map(\.pid))
       extractionBytes = extraction?.heldBytes ?? 0
       if listsSamples, !areSamplesUnsuited { samples = SampleList(upload, format) }
       return
@@ -270,6 +271,7 @@ struct MediaIntake: ~Copyable, Sendable {
       throw Problem(.undecodable, "No picture is to be shown: the edit list leaves all out.")
     }
     extraction = nil
+    shownParts = nil
     phase = .finished
   }
 

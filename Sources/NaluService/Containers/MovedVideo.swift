@@ -67,11 +67,3 @@ struct MovedVideo: Sendable {
     mutating func note(_ finding: ContainerFinding) {}
   }
 }
-
-extension MediaIntake {
-  /// What is said of sound beside such video.
-  var partsNote: String? {
-    guard isVideoMoved else { return nil }
-    return "the program map moves the video to another PID; sound is taken from its first one"
-  }
-}

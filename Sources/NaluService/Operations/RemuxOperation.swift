@@ -124,7 +124,6 @@ package struct RemuxOperation: Operation, ~Copyable {
     output.answer.headers = [.init("Nalu-Frames-Out", "\(source.frameCount)")]
     notes = source.notes + sound.notes + (sound.isDamaged ? [SoundCount.damageNote] : [])
     if let note = leftOut { notes.append(note) }
-    if !sound.kept.isEmpty, let note = intake.partsNote { notes.append(note) }
     if !notes.isEmpty {
       output.answer.headers.append(.init("Nalu-Note", notes.joined(separator: "; ")))
     }

@@ -42,7 +42,8 @@ struct RemuxSound: ~Copyable, Sendable {
       tracks = [track]
       names = ["aac"]
     } else if settings.sound == .copy, let upload = intake.upload, let format = intake.format {
-      try openContainer(upload, format, intake.tracks, source.origin, settings, limits)
+      try openContainer(
+        upload, format, intake.tracks, intake.soundParts, source.origin, settings, limits)
     }
     isDamaged = container?.isDamaged ?? false
     if tracks.isEmpty {
@@ -54,10 +55,10 @@ struct RemuxSound: ~Copyable, Sendable {
   }
 
   private mutating func openContainer(
-    _ upload: SpooledUpload, _ format: MediaFormat, _ known: [Track], _ origin: Double,
-    _ settings: RemuxSettings, _ limits: Limits
+    _ upload: SpooledUpload, _ format: MediaFormat, _ known: [Track], _ parts: SoundParts,
+    _ origin: Double, _ settings: RemuxSettings, _ limits: Limits
   ) throws(Problem) {
-    var indices = known.indices.filter { known[$0].isAudio }
+    var indices = parts.origins(of: known)
     guard !indices.isEmpty else { return }
     guard settings.format.container != nil else {
       notes.append("\(settings.format.rawValue) has no room for the sound of the input")
@@ -71,10 +72,11 @@ struct RemuxSound: ~Copyable, Sendable {
     guard misfits.isEmpty else { throw settings.format.cannotCarry(misfits) }
     let sound = try ContainerSound(
       { () throws(Problem) in try Demuxer.open(upload, format, limits) }, format, tracks: indices,
-      origin: origin)
+      parts, origin: origin)
     tracks = sound.muxerTracks
     names = indices.map { known[$0].kind.name }
-    kept = indices
+    kept = indices + parts.parts(of: indices)
+    if let note = parts.note { notes.append(note) }
     heldBytes = sound.heldBytes
     container = consume sound
   }

@@ -146,9 +146,10 @@ package struct TranscodeOperation: Operation, ~Copyable {
       return noteLeftOut(kept: tracks.indices.filter { tracks[$0].isAudio })
     }
     let tracks = intake.tracks
-    let audio = tracks.indices.filter { tracks[$0].isAudio }
+    let parts = intake.soundParts
+    let audio = parts.origins(of: tracks)
     let carried = audio.first { settings.encode.format.carries(tracks[$0].kind) }
-    noteLeftOut(kept: carried.map { [$0] } ?? [])
+    noteLeftOut(kept: carried.map { [$0] + parts.parts(of: [$0]) } ?? [])
     guard let carried else {
       guard settings.audio != .copy || audio.isEmpty else {
         throw settings.encode.format.cannotCarry(audio.map { tracks[$0].kind })
@@ -160,11 +161,11 @@ package struct TranscodeOperation: Operation, ~Copyable {
     let origin = begin - plan.delay
     let found = try ContainerSound(
       { () throws(Problem) in try Demuxer.open(upload, format, limits) }, format,
-      tracks: [carried], origin: origin)
+      tracks: [carried], parts, origin: origin)
     if found.isDamaged { noteSoundDamage() }
     guard !found.muxerTracks.isEmpty else { return }
     soundBytes = found.heldBytes
-    if let note = intake.partsNote { notes.append(note) }
+    if let note = parts.note { notes.append(note) }
     sound = consume found
     let first = settings.start.map { $0 > 0 } == true ? 0 : -Double.infinity
     let last = settings.duration.map {
