@@ -161,6 +161,7 @@ package struct Demuxer: ~Copyable {
       if result == nalu_error_again { continue }
       try check(result, "av_read_frame")
       try noteTracks()
+      try noteCodec(of: packet.track)
       if packet.av.pointer.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 {
         cutTracks.insert(packet.track)
       }
@@ -193,6 +194,15 @@ package struct Demuxer: ~Copyable {
     guard count > known.count else { return }
     known += try Self.tracks(of: context.pointer, from: known.count)
     applySelection()
+  }
+
+  /// What a stream of a transport stream is may only show in its packets.
+  private mutating func noteCodec(of index: Int) throws(CodecError) {
+    guard known.indices.contains(index), known[index].isUnknown,
+      let stream = context.pointer.pointee.streams[index],
+      stream.pointee.codecpar.pointee.codec_id != known[index].parameters.pointer.pointee.codec_id
+    else { return }
+    known[index] = try Track(stream)
   }
 
   private static func tracks(

@@ -43,6 +43,12 @@ package final class Track: Sendable {
   package var isVideo: Bool { parameters.pointer.pointee.codec_type == AVMEDIA_TYPE_VIDEO }
   package var isAudio: Bool { parameters.pointer.pointee.codec_type == AVMEDIA_TYPE_AUDIO }
 
+  /// What it is was not known yet.
+  var isUnknown: Bool {
+    let codec = parameters.pointer.pointee.codec_id
+    return codec == AV_CODEC_ID_NONE || codec == AV_CODEC_ID_BIN_DATA
+  }
+
   /// More than any codec of video or sound needs.
   static let maxExtradata = 1 << 20
 
