@@ -15,16 +15,25 @@ import Testing
 
     static func pid(_ packet: [UInt8]) -> Int { Int(packet[1] & 0x1F) << 8 | Int(packet[2]) }
 
+    /// Where the section of a table begins.
+    private static func section(_ packet: [UInt8]) -> Int {
+      5 + (packet[3] & 0x20 == 0 ? 0 : 1 + Int(packet[4]))
+    }
+
     /// That of the map, as the association says.
     var mapPID: Int? {
-      packets.first { Self.pid($0) == 0 }.map { Int($0[15] & 0x1F) << 8 | Int($0[16]) }
+      packets.first { Self.pid($0) == 0 }.map { packet in
+        let place = Self.section(packet) + 10
+        return Int(packet[place] & 0x1F) << 8 | Int(packet[place + 1])
+      }
     }
 
     /// Each map with a change of its section, which begins with its table_id.
     mutating func changeMaps(_ change: (inout [UInt8]) -> Void) {
       for index in packets.indices where Self.pid(packets[index]) == mapPID {
-        let start = 5
-        let size = 3 + (Int(packets[index][6] & 15) << 8 | Int(packets[index][7]))
+        let start = Self.section(packets[index])
+        let size =
+          3 + (Int(packets[index][start + 1] & 15) << 8 | Int(packets[index][start + 2]))
         var section = Array(packets[index][start..<start + size - 4])
         change(&section)
         section += bigEndian(Int(TransportBuilder.crc(section)), 4)
@@ -92,6 +101,7 @@ import Testing
     let expected = try sound(film.file)
     #expect(expected.count == 45)
     film.setType(6, of: Self.soundPID)
+    #expect(try report(film.file)["source"]?["tracks"]?.items.last?["codec"]?.text == nil)
     let found = try sound(hasTimes ? film.withTimes : film.file)
     #expect(found.map(\.0) == expected.map(\.0))
     #expect(found.map(\.1) == expected.map(\.1))
