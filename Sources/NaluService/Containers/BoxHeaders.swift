@@ -9,6 +9,8 @@ struct BoxHeaders: Sendable {
     /// Of all of the box: what it says, or what is left where that is less or no size at all.
     var size: Int
     var headerSize: Int
+    /// The size that it says is that of a header at least, or none.
+    var isPossible = true
   }
 
   private var window: [UInt8] = []
@@ -34,8 +36,11 @@ struct BoxHeaders: Sendable {
       headerSize = Self.longestHeader
     }
     let left = end - position
+    let isPossible = size == 0 || size >= headerSize
     if size < headerSize || size > left { size = left }
-    return Header(type: window.number(place + 4), size: size, headerSize: min(headerSize, left))
+    return Header(
+      type: window.number(place + 4), size: size, headerSize: min(headerSize, left),
+      isPossible: isPossible)
   }
 
   /// The content of the first box of that type in `range`, of the first `most` boxes.

@@ -191,6 +191,8 @@ struct MP4Guard {
     var position = start
     for _ in 0..<maxTrackBoxes {
       guard let box = headers.header(at: position, before: end, of: upload) else { break }
+      // Nothing behind it is read either.
+      guard box.isPossible else { return false }
       if box.type == Name.tkhd { return true }
       // The next track.
       if box.type == Name.trak { return false }

@@ -90,15 +90,19 @@ import Testing
     #expect(problem?.code == .tooManyFrames)
   }
 
+  enum MissingID: CaseIterable { case number, header, size }
+
   /// libavformat would count through two thousand million fragments, for each run of samples.
-  @Test(arguments: [true, false])
-  func fragmentsOfATrackWithoutAnIDAreRefused(hasHeader: Bool) throws {
+  @Test(arguments: MissingID.allCases)
+  func fragmentsOfATrackWithoutAnIDAreRefused(missing: MissingID) throws {
     var file = try ContainerFile.make(.fmp4, frames: 6)
     let header = try ContainerFile.content(of: "tkhd", in: file)
-    if hasHeader {
+    switch missing {
+    case .number:
       ContainerFile.put(0xFFFF_FFFF, at: header + (file[header] == 1 ? 20 : 12), in: &file)
-    } else {
-      file[header - 4] = UInt8(ascii: "T")
+    case .header: file[header - 4] = UInt8(ascii: "T")
+    // Less than a header.
+    case .size: ContainerFile.put(2, at: header - 8, in: &file)
     }
     let problem = #expect(throws: Problem.self) { try decode(file) }
     #expect(problem?.code == .undecodable)
