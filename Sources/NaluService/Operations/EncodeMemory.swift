@@ -22,8 +22,7 @@ extension EncodeSettings {
     wanted.bframes = encoder.bframes ?? usual.bframes
     wanted.references = encoder.references ?? usual.references
     let picture = pictureBytes(of: encoder)
-    // One that is coded, one that is being filled, and one more for each thread.
-    let room = limits.maxCodecMemory / picture - 2 - encoder.threads
+    let room = limits.maxCodecMemory / picture - Self.passing(encoder)
     guard wanted.count > room else { return }
     for tenths in (0..<10).reversed() {
       var kept = wanted
@@ -40,6 +39,20 @@ extension EncodeSettings {
     }
     throw tooMuchMemory(picture: picture, limits)
   }
+
+  /// Bytes that an encoder with these settings keeps at most, about.
+  func codecBytes(of encoder: VideoEncoder.Settings) -> Int {
+    let usual = usuallyKept
+    let kept = KeptPictures(
+      lookahead: encoder.lookahead ?? usual.lookahead,
+      bframes: encoder.bframes ?? usual.bframes,
+      references: encoder.references ?? usual.references)
+    // Tables and threads of even the smallest take some MiB.
+    return (8 << 20) + pictureBytes(of: encoder) * (kept.count + Self.passing(encoder))
+  }
+
+  /// One that is coded, one that is being filled, and one more for each thread.
+  private static func passing(_ encoder: VideoEncoder.Settings) -> Int { 2 + encoder.threads }
 
   /// What the preset and the tunes have the encoder keep.
   var usuallyKept: KeptPictures {

@@ -52,6 +52,18 @@ import Testing
     }
   }
 
+  @Test(
+    arguments: [
+      ("&preset=medium", 46), ("&preset=medium&realtime=1", 3), ("&preset=ultrafast", 1),
+      ("&preset=medium&bframes=0&refs=1", 41),
+    ])
+  func whatAnEncoderTakesIsKnownBeforeItIsOpened(query: String, pictures: Int) throws {
+    let operation = try EncodeOperation(
+      EncodeSettings.query("width=640&height=480&threads=1\(query)"), limits: Limits(),
+      spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 0, memory: 0))
+    #expect(operation.codecBytes == 8 << 20 + 640 * 480 * 4 * (pictures + 3))
+  }
+
   @Test func theEncoderIsToldHowFarToLook() throws {
     var settings = try Self.settings(64, 64, "&preset=medium&threads=1")
     settings.lookahead = 7
