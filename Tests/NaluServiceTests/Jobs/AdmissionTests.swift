@@ -48,6 +48,7 @@ import Testing
       var next: Int?
       while next == nil, monotonicNanoseconds() < deadline {
         next = jobs.indices.first { !order.contains($0) && isAdmitted(jobs[$0]) }
+        if next == nil { usleepShortly() }
       }
       guard let next else { break }
       order.append(next)

@@ -1,4 +1,5 @@
 import Platform
+import TestSupport
 import Testing
 
 @testable import NaluService
@@ -23,13 +24,14 @@ import Testing
     return (job, client)
   }
 
-  /// Waits until none of the jobs is in the work queue.
+  /// Waits until none of the jobs is in the work queue; asleep, because a thread that runs keeps
+  /// Dispatch from beginning another.
   private func settle(_ jobs: [Job]) {
     let deadline = monotonicNanoseconds() + 10_000_000_000
     for job in jobs {
       while job.state.withLock({ $0.phase == .ready || $0.phase == .running }),
         monotonicNanoseconds() < deadline
-      {}
+      { usleepShortly() }
     }
   }
 
