@@ -32,11 +32,11 @@ package struct Limits: Equatable, Sendable {
   package var maxThreads = 2
 
   /// Seconds that a client may keep a codec idle, in all, while another job waits for one; less when
-  /// more wait.
+  /// more wait, or more codecs are idle.
   package static let codecPatience = 30
 
-  package static func codecPatience(whileWaiting jobs: Int) -> Int {
-    max(2, codecPatience / max(1, jobs))
+  package static func codecPatience(whileWaiting jobs: Int, idle codecs: Int) -> Int {
+    max(2, codecPatience / (max(1, jobs) * max(1, codecs)))
   }
 
   /// Nanoseconds from which on a step is slow: it must not be waited for.

@@ -89,12 +89,15 @@ package final class Metrics: Sendable {
     }
     let queue = service.workQueue.figures
     let admission = service.admission.figures
+    let idle = service.admission.idleFigures
     page.begin("nalu_jobs", "gauge", "Jobs by state; the first counts all.")
     page.add("nalu_jobs{state=\"open\"}", service.registry.count)
     page.add("nalu_jobs{state=\"ready\"}", queue.ready)
     page.add("nalu_jobs{state=\"stepping\"}", queue.running)
     page.add("nalu_jobs{state=\"codec\"}", admission.admitted)
-    page.add("nalu_jobs{state=\"waiting_for_codec\"}", admission.waiting)
+    page.add("nalu_jobs{state=\"codec_lent\"}", idle.lent)
+    page.add("nalu_jobs{state=\"waiting_for_codec\"}", max(0, admission.waiting - idle.trickling))
+    page.add("nalu_jobs{state=\"waiting_and_trickling\"}", idle.trickling)
     page.add("nalu_steps_total", "counter", "Steps of jobs begun.", queue.steps)
     page.add("nalu_spool_bytes", "gauge", "Temporary files.", service.spoolDirectory.usedBytes)
     page.add(

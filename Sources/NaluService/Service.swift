@@ -27,7 +27,8 @@ package final class Service: Sendable {
     self.log = log
     let limits = configuration.limits
     workQueue = WorkQueue(workers: limits.workers)
-    admission = Admission(slots: limits.jobs, queueLimit: limits.queue)
+    admission = Admission(
+      slots: limits.jobs, queueLimit: limits.queue, lentLimit: limits.maxCodecMemory)
     spoolDirectory = SpoolDirectory(
       path: configuration.spoolDirectory, capacity: limits.maxSpool,
       memory: limits.maxMemory)

@@ -112,6 +112,56 @@ import TestSupport
     #expect(service.requests.isEmpty)
   }
 
+  /// A request line or head that would fill a connection's memory, with what libmicrohttpd keeps of it.
+  @Test(
+    arguments: [
+      (0, 450, 0, 414), (0, 500, 0, 414), (0, 2000, 0, 414), (20_000, 200, 0, 414),
+      (31_000, 0, 0, 414), (0, 0, 425, 431), (0, 0, 447, 431), (0, 200, 240, 431),
+      (25_000, 10, 80, 431), (30_000, 5, 2, 200), (0, 400, 2, 200), (0, 0, 400, 200),
+    ])
+  func aHeadThatLeavesNoRoomIsRefusedAtOnce(
+    path: Int, parameters: Int, fields: Int, status: Int
+  ) throws {
+    let service = Service { _, _ in .respond(.text("ok")) }
+    let server = try Server(.init(), handler: service)
+    defer { server.stop() }
+    let query = (0..<parameters).map { "a\($0)=1" }.joined(separator: "&")
+    let target =
+      "/\(String(repeating: "a", count: path))" + (parameters > 0 ? "?\(query)" : "")
+    let head = (0..<fields).map { "X\($0): a\r\n" }.joined()
+    let client = Client(port: server.port)
+    let reply = client.request("GET \(target) HTTP/1.1\r\nHost: a\r\n\(head)\r\n")
+    #expect(reply.status == status)
+    #expect(reply.isComplete)
+    if status != 200 {
+      #expect(reply.text == service.violations.first?.detail)
+      #expect(client.readsToTheEnd())
+    }
+    #expect(service.requests.count == (status == 200 ? 1 : 0))
+    client.hangUp()
+    #expect(eventually { server.openConnections == 0 })
+  }
+
+  /// More of those at once than one, and others between them: none may leave a connection behind that
+  /// is closed and is not.
+  @Test func headsThatLeaveNoRoomDoNotHarmOthers() throws {
+    let service = Service { _, _ in .respond(.text("ok")) }
+    let server = try Server(.init(), handler: service)
+    defer { server.stop() }
+    let query = (0..<500).map { "a\($0)=1" }.joined(separator: "&")
+    let cookies = (0..<400).map { "a\($0)=b" }.joined(separator: "; ")
+    for _ in 0..<100 {
+      let long = Client(port: server.port).request("GET /?\(query) HTTP/1.1\r\nHost: a\r\n\r\n")
+      #expect(long.status == 414)
+      let sweet = Client(port: server.port)
+        .request("GET / HTTP/1.1\r\nHost: a\r\nCookie: \(cookies)\r\n\r\n")
+      #expect(sweet.status == 431)
+      #expect(
+        Client(port: server.port).request("GET / HTTP/1.1\r\nHost: a\r\n\r\n").status == 200)
+    }
+    #expect(eventually { server.openConnections == 0 })
+  }
+
   /// What is unusual but right.
   @Test(arguments: [
     "GET / HTTP/1.1\r\nHost:a\r\n\r\n",

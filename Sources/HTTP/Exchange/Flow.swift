@@ -70,7 +70,7 @@ extension Exchange {
     guard state.withLock({ $0.ending == nil }) else { return false }
     let head = Head(
       of: connection.handle, method: method, version: version, target: flow.target,
-      rawTarget: flow.rawTarget)
+      rawTarget: flow.rawTarget, server.configuration.headRoom)
     var request = head.request
     request.remoteAddress = connection.remoteAddress
     flow.target = nil
@@ -82,6 +82,7 @@ extension Exchange {
     if let violation = head.violation {
       var refusal = server.handler.refusal(of: violation, request)
       refusal.closesConnection = true
+      guard head.leavesRoom else { return refuseUnheard(refusal) }
       respond(refusal)
     } else {
       switch server.handler.begin(request, self) {
@@ -116,6 +117,28 @@ extension Exchange {
       flow.lingers = true
       return queue(answer)
     }
+  }
+
+  /// Answers past libmicrohttpd, which gets no chance to; always false.
+  private func refuseUnheard(_ refusal: Response) -> Bool {
+    state.withLock { state in
+      guard state.ending == nil else { return }
+      state.isAnswered = true
+      say(refusal, isHead: flow.isHead, &state)
+      if !server.configuration.isEncrypted { Sockets.endWriting(connection.descriptor) }
+      end(.aborted, &state)
+    }
+    return false
+  }
+
+  /// A request line has come in. If libmicrohttpd has no room for its parameters, they are taken from
+  /// it, so that it does not try; `begin` refuses the request.
+  func judgeLine() {
+    guard let target = flow.target, !server.configuration.headRoom.holds(target: flow.rawTarget),
+      let mark = flow.rawTarget.firstIndex(of: UInt8(ascii: "?"))
+    else { return }
+    // It takes them apart in this place, as far as the next zero.
+    UnsafeMutablePointer(mutating: target)[mark + 1] = 0
   }
 
   private func receive(_ buffer: UnsafeBufferPointer<UInt8>, left: inout Int) -> Bool {

@@ -42,6 +42,7 @@ extension Server {
     package init() {}
 
     var isEncrypted: Bool { certificate != nil }
+    var headRoom: HeadRoom { HeadRoom(memory: connectionMemory) }
   }
 
   /// A certificate chain and its private key, as PEM text.

@@ -47,6 +47,7 @@ final class Connection {
     if let ending {
       exchange.state.withLock { exchange.end(ending, &$0) }
     }
+    exchange.judgeLine()
     return exchange
   }
 

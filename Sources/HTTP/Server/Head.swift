@@ -10,21 +10,29 @@ internal import CMicroHTTPD
 struct Head {
   private(set) var request = Request()
   private(set) var violation: Violation?
+  /// libmicrohttpd can answer.
+  private(set) var leavesRoom = true
   /// Where the next string must begin.
   private var cursor: UnsafeRawPointer
   private var lengths = 0
   private var codings: [String] = []
   private var hosts = 0
+  private var cookies = 0
+  private var cookieBytes = 0
 
   init(
     of connection: OpaquePointer, method: UnsafePointer<CChar>, version: UnsafePointer<CChar>,
-    target: UnsafePointer<CChar>?, rawTarget: [UInt8]
+    target: UnsafePointer<CChar>?, rawTarget: [UInt8], _ room: HeadRoom
   ) {
     let start = UnsafeRawPointer(method)
     cursor = start
     request.method = String(cString: method)
     request.version = String(cString: version)
     request.rawTarget = String(decoding: rawTarget, as: UTF8.self)
+    if !room.holds(target: rawTarget) {
+      leavesRoom = false
+      refuse(414, "The target is too long, or has too many parameters.")
+    }
     if !request.method.utf8.allSatisfy(isTokenCharacter) {
       refuse(400, "The request method is not a token.")
     }
@@ -34,8 +42,12 @@ struct Head {
     withUnsafeMutablePointer(to: &self) { head in
       _ = MHD_get_connection_values_n(connection, .HEADER_KIND, takeField, head)
     }
-    if cursor + 2 != start + nalu_http_head_size(connection) {
-      refuseLayout()
+    let size = nalu_http_head_size(connection)
+    if cursor + 2 != start + size { refuseLayout() }
+    let fields = request.headers.count + cookies
+    if !room.holds(head: size + cookieBytes, fields: fields, target: rawTarget) {
+      leavesRoom = false
+      refuse(431, "The head of the request is too large, or has too many fields.")
     }
     do throws(Violation) {
       let target = try Target(parsing: rawTarget.span, method: request.method)
@@ -74,6 +86,10 @@ struct Head {
     switch name.utf8.count {
     case 4 where equalIgnoringCase(name, "host"):
       hosts += 1
+    case 6 where equalIgnoringCase(name, "cookie"):
+      // libmicrohttpd takes a copy apart.
+      cookies += 1 + value.count { $0 == UInt8(ascii: ";") }
+      cookieBytes += value.count
     case 14 where equalIgnoringCase(name, "content-length"):
       lengths += 1
       request.contentLength = Int(String(decoding: value, as: UTF8.self))

@@ -7,12 +7,19 @@ package struct OpenAPIDocument {
     self.endpoints = endpoints
   }
 
+  private static let description =
+    "A request target may have 30000 bytes, less 64 for each parameter and field beyond the first; 414 "
+    + "beyond that, 431 for a head beyond 30 KiB with them. 429 when as many jobs wait for a codec as "
+    + "may, and as far as their uploads go: one whose upload trickles does not count, and waits behind "
+    + "the others. 408 for an upload that is too slow, or keeps an encoder idle that others wait for."
+
   /// The whole document, OpenAPI 3.1.
   package var yaml: String {
     var lines = YAMLLines()
     lines.add(
       0, "openapi: 3.1.0", "info:", "  title: Nalu", "  version: \(Version.nalu)",
-      "  summary: H.264 over HTTP", "  license:", "    name: MIT",
+      "  summary: H.264 over HTTP", "  description: \(quoted: Self.description)", "  license:",
+      "    name: MIT",
       "    identifier: MIT", "servers:", "  - url: http://127.0.0.1:8080", "paths:")
     for endpoint in endpoints { add(endpoint, to: &lines) }
     for endpoint in ServiceEndpoint.all { add(endpoint, to: &lines) }

@@ -1,11 +1,14 @@
 internal import Platform
 
-/// Who may hold a codec: at most `Limits.jobs` jobs at once. A job asks when its first whole block is
-/// there, so silent clients hold nothing; those that find no slot wait.
+/// Who may hold a codec: at most `Limits.jobs` jobs at once that keep it at work. A job asks when its
+/// first whole block is there, so silent clients hold nothing; those that find no slot wait.
 ///
 /// Of those that wait, the one goes first that will keep its client's pace least: whose upload is
-/// complete, then of which as much is there as may be. Whoever came first is passed over three times
-/// at most. Otherwise who came first goes first; but large pictures never get the last slot.
+/// complete, then of which as much is there as may be; whoever of them came first is passed over three
+/// times at most. Uploads that trickle come last, and do not count as waiting: few bytes from many
+/// clients shall not fill the queue. Large pictures never get the last slot.
+///
+/// A codec that its client keeps idle is lent out (`CodecLending`).
 package final class Admission: Sendable {
   /// How much a job depends on its client for the time that it holds a codec.
   enum Readiness: Int, Comparable {
@@ -18,40 +21,59 @@ package final class Admission: Sendable {
     static func < (left: Readiness, right: Readiness) -> Bool { left.rawValue < right.rawValue }
   }
 
-  private struct Applicant {
+  struct Applicant {
     let job: Job
     let isLarge: Bool
     var readiness = Readiness.trickling
+
+    /// It counts as one that waits.
+    var isPressing: Bool { readiness > .trickling }
   }
 
-  private struct State: ~Copyable {
-    var holders: [Applicant] = []
+  struct Holder {
+    let job: Job
+    let isLarge: Bool
+    var idleness: Idleness
+    /// Bytes of the codec when its slot is lent to another job; nil when it is not.
+    var lentBytes: Int?
+
+    var isLent: Bool { lentBytes != nil }
+  }
+
+  struct State: ~Copyable {
+    var holders: [Holder] = []
     var waiting: [Applicant] = []
     /// How often whoever came first was passed over.
     var timesPassed = 0
+
+    /// Slots that are taken.
+    var taken: Int { holders.count(where: { !$0.isLent }) }
+    var pressing: Int { waiting.count(where: { $0.isPressing }) }
   }
 
   private static let mostTimesPassed = 3
 
   package let slots: Int
   package let queueLimit: Int
-  private let state = Lock(State())
+  /// Bytes of all lent codecs together.
+  let lentLimit: Int
+  let state = Lock(State())
 
-  package init(slots: Int, queueLimit: Int) {
+  package init(slots: Int, queueLimit: Int, lentLimit: Int) {
     self.slots = slots
     self.queueLimit = queueLimit
+    self.lentLimit = lentLimit
   }
 
   /// True when the job may go on now; false when it has been put into the line, and `leave` will
   /// hand it to its `admit` later. `isLarge`: a picture may take it long.
   func enter(_ job: Job, isLarge: Bool) -> Bool {
-    let holders = state.withLock { state -> [Applicant]? in
-      let applicant = Applicant(job: job, isLarge: isLarge)
-      guard state.holders.count < slots, !isLarge || hasPlaceForLarge(state) else {
-        state.waiting.append(applicant)
+    let holders = state.withLock { state -> [Holder]? in
+      guard state.taken < slots, !isLarge || hasPlaceForLarge(state) else {
+        state.waiting.append(Applicant(job: job, isLarge: isLarge))
         return state.holders
       }
-      state.holders.append(applicant)
+      hold(job, isLarge: isLarge, &state)
       return nil
     }
     guard let holders else { return true }
@@ -59,13 +81,18 @@ package final class Admission: Sendable {
     return false
   }
 
-  /// An admitted job gives its slot up; one that waits gets it.
+  private func hold(_ job: Job, isLarge: Bool, _ state: inout State) {
+    state.holders.append(
+      Holder(job: job, isLarge: isLarge, idleness: Idleness(at: monotonicNanoseconds())))
+  }
+
+  /// An admitted job gives its slot up; those that wait for it get it.
   func leave(_ job: Job) {
-    let next = state.withLock { state -> Job? in
+    let next = state.withLock { state -> [Job] in
       state.holders.removeAll { $0.job === job }
       return admitNext(&state)
     }
-    next?.admit()
+    for job in next { job.admit() }
   }
 
   /// More of the upload of a waiting job has come.
@@ -85,20 +112,19 @@ package final class Admission: Sendable {
     }
   }
 
-  /// Waiting jobs that could have the slot of `job`.
-  func contenders(for job: Job) -> Int {
-    state.withLock { state in
-      guard let holder = state.holders.first(where: { $0.job === job }) else { return 0 }
-      guard !holder.isLarge, !hasPlaceForLarge(state) else { return state.waiting.count }
-      return state.waiting.count(where: { !$0.isLarge })
-    }
+  /// Gives free slots to those that wait; the caller admits them, without the lock.
+  func admitNext(_ state: inout State) -> [Job] {
+    var next: [Job] = []
+    while state.taken < slots, let job = takeNext(&state) { next.append(job) }
+    return next
   }
 
-  private func admitNext(_ state: inout State) -> Job? {
-    guard state.holders.count < slots else { return nil }
+  private func takeNext(_ state: inout State) -> Job? {
     let admitsLarge = hasPlaceForLarge(state)
     let able = state.waiting.indices.filter { admitsLarge || !state.waiting[$0].isLarge }
-    guard let oldest = able.first else { return nil }
+    guard let oldest = able.first(where: { state.waiting[$0].isPressing }) ?? able.first else {
+      return nil
+    }
     var chosen = oldest
     if state.timesPassed < Self.mostTimesPassed {
       for index in able where state.waiting[index].readiness > state.waiting[chosen].readiness {
@@ -107,11 +133,11 @@ package final class Admission: Sendable {
     }
     state.timesPassed = chosen == oldest ? 0 : state.timesPassed + 1
     let next = state.waiting.remove(at: chosen)
-    state.holders.append(next)
+    hold(next.job, isLarge: next.isLarge, &state)
     return next.job
   }
 
-  private func hasPlaceForLarge(_ state: borrowing State) -> Bool {
+  func hasPlaceForLarge(_ state: borrowing State) -> Bool {
     state.holders.count(where: { $0.isLarge }) < max(1, slots - 1)
   }
 
@@ -119,13 +145,22 @@ package final class Admission: Sendable {
   /// there is a slot, which large pictures do not get.
   package var isFull: Bool {
     state.withLock { state in
-      let limit = state.holders.count < slots ? 2 * queueLimit : queueLimit
-      return state.waiting.count >= limit
-        && (state.holders.count >= slots || !state.waiting.isEmpty)
+      let pressing = state.pressing
+      let hasSlot = state.taken < slots
+      return pressing >= (hasSlot ? 2 * queueLimit : queueLimit) && (!hasSlot || pressing > 0)
     }
   }
 
+  /// All codecs, and all jobs that wait for one.
   package var figures: (admitted: Int, waiting: Int) {
     state.withLock { ($0.holders.count, $0.waiting.count) }
   }
+
+  /// Codecs that are lent out, and waiting jobs whose uploads trickle.
+  package var idleFigures: (lent: Int, trickling: Int) {
+    state.withLock { ($0.holders.count - $0.taken, $0.waiting.count - $0.pressing) }
+  }
+
+  /// Codecs that divide the threads.
+  var codecsAtWork: Int { state.withLock { $0.taken } }
 }

@@ -1,8 +1,8 @@
 internal import Dispatch
 internal import Platform
 
-/// What is looked at once a second: whether jobs wait too long, or for a codec that idle ones hold,
-/// and whether memory can be given back.
+/// What is looked at once a second: whether jobs wait too long, and whether memory can be given back;
+/// and ten times a second, whether codecs are idle that others could use.
 final class Housekeeping: Sendable {
   /// Memory that has come since the last time is worth a look for what of it is free.
   private static let growth = 64 << 20
@@ -17,16 +17,22 @@ final class Housekeeping: Sendable {
         timer.cancel()
         return
       }
-      for job in registry.all {
-        job.lookAtTime()
-        // Each that is given up makes room for one.
-        job.othersWait(admission.contenders(for: job), for: 1)
-      }
+      for job in registry.all { job.lookAtTime() }
       let isIdle = registry.count == 0
       let done = workQueue.figures.steps + registry.total
       memory.withLock { $0.look(isIdle: isIdle, done: done) }
     }
     timer.activate()
+    let often = DispatchSource.makeTimerSource(queue: queue)
+    often.schedule(deadline: .now() + 0.1, repeating: 0.1, leeway: .milliseconds(10))
+    often.setEventHandler { [weak admission] in
+      guard let admission else {
+        often.cancel()
+        return
+      }
+      admission.look(at: monotonicNanoseconds())
+    }
+    often.activate()
   }
 
   /// The C library keeps what many jobs at once have used for the next such crowd.

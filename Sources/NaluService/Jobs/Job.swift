@@ -71,8 +71,10 @@ package final class Job: Steppable {
     var isCancelled = false
     var isAnswered = false
     var failure: Problem?
-    /// While the job held a codec, others waited for one, and its client sent nothing.
-    var idleSeconds = 0
+    /// Nanoseconds for which the job held a codec, and its client sent nothing.
+    var starved: UInt64 = 0
+    /// Of the codec, about.
+    var codecBytes: Int
     var phaseStart = monotonicNanoseconds()
     var timing = Timing()
   }
@@ -99,13 +101,14 @@ package final class Job: Steppable {
     let blockSize = operation.blockSize
     let isExpensive = operation.isExpensive
     let isLarge = operation.isLarge
+    let codecBytes = operation.codecBytes
     state = Lock(
       State(
         operation: operation,
         input: JobInput(blockSize: blockSize, memory: spoolDirectory.memory),
         output: JobOutput(in: spoolDirectory),
         records: HeldMemory(spoolDirectory.memory), isExpensive: isExpensive,
-        isLarge: isLarge))
+        isLarge: isLarge, codecBytes: codecBytes))
   }
 
   // MARK: What the client's side does
@@ -323,7 +326,8 @@ package final class Job: Steppable {
     case .running:
       state.timing.work += elapsed
       if state.isAdmitted { state.pace.took(elapsed) }
-    case .idle, .over: break
+    case .idle: if state.isStarving { state.starved += elapsed }
+    case .over: break
     }
     state.phase = phase
     state.phaseStart = now

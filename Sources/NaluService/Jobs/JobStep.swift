@@ -79,7 +79,7 @@ extension Job {
       var scratch = Output()
       scratch.answer = state.output.answer
       scratch.counters = state.output.counters
-      scratch.codecsInUse = admission.figures.admitted + (state.isAdmitted ? 0 : 1)
+      scratch.codecsInUse = max(1, admission.codecsAtWork + (state.isAdmitted ? 0 : 1))
       let streams = state.output.isStreaming(after: state.input)
       return Turn(
         operation: operation, scratch: scratch, spool: streams ? nil : state.output.takeSpool(),
@@ -93,6 +93,7 @@ extension Job {
     let isExpensive = turn.operation.isExpensive
     let isLarge = turn.operation.isLarge
     let heldBytes = turn.operation.heldBytes
+    let codecBytes = turn.operation.codecBytes
     let block = turn.piece?.block
     turn.piece = nil
     let answer = turn.scratch.answer
@@ -108,6 +109,7 @@ extension Job {
       state.input.blockSize = blockSize
       state.isExpensive = isExpensive
       state.isLarge = isLarge
+      state.codecBytes = codecBytes
       if let block { state.input.recycle(block) }
       state.output.answer = answer
       state.output.counters = counters

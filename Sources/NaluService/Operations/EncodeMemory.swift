@@ -21,9 +21,8 @@ extension EncodeSettings {
     var wanted = usual
     wanted.bframes = encoder.bframes ?? usual.bframes
     wanted.references = encoder.references ?? usual.references
-    let picture = pictureBytes(of: encoder)
-    // One that is coded, one that is being filled, and one more for each thread.
-    let room = limits.maxCodecMemory / picture - 2 - encoder.threads
+    let picture = pictureBytes(of: encoder, for: preset)
+    let room = limits.maxCodecMemory / picture - Self.passing(encoder)
     guard wanted.count > room else { return }
     for tenths in (0..<10).reversed() {
       var kept = wanted
@@ -38,8 +37,22 @@ extension EncodeSettings {
       encoder.references = kept.references
       return
     }
-    throw tooMuchMemory(picture: picture, limits)
+    throw tooMuchMemory(of: encoder, limits)
   }
+
+  /// Bytes that an encoder with these settings keeps at most, about.
+  func codecBytes(of encoder: VideoEncoder.Settings) -> Int {
+    let usual = usuallyKept
+    let kept = KeptPictures(
+      lookahead: encoder.lookahead ?? usual.lookahead,
+      bframes: encoder.bframes ?? usual.bframes,
+      references: encoder.references ?? usual.references)
+    // Tables and threads of even the smallest take some MiB.
+    return (8 << 20) + pictureBytes(of: encoder, for: preset) * (kept.count + Self.passing(encoder))
+  }
+
+  /// One that is coded, one that is being filled, and one more for each thread.
+  private static func passing(_ encoder: VideoEncoder.Settings) -> Int { 2 + encoder.threads }
 
   /// What the preset and the tunes have the encoder keep.
   var usuallyKept: KeptPictures {
@@ -70,7 +83,9 @@ extension EncodeSettings {
 
   /// Bytes that libx264 keeps of a picture, as measured: its planes, luma (of 4:4:4 all) between the
   /// samples, a copy of half the size, vectors and costs; and sums of the exhaustive search.
-  private func pictureBytes(of encoder: VideoEncoder.Settings) -> Int {
+  private func pictureBytes(
+    of encoder: VideoEncoder.Settings, for preset: VideoEncoder.Preset
+  ) -> Int {
     let samples = ((encoder.width + 15) & ~15) * ((encoder.height + 15) & ~15)
     let planes =
       switch encoder.chroma {
@@ -82,14 +97,32 @@ extension EncodeSettings {
     return samples * (planes * (encoder.bitDepth > 8 ? 2 : 1) + sums)
   }
 
-  private func tooMuchMemory(picture: Int, _ limits: Limits) -> Problem {
-    let asked = (references ?? 0, bframes ?? 0)
-    let parameter = asked == (0, 0) ? "preset" : asked.0 > asked.1 ? "refs" : "bframes"
+  private func tooMuchMemory(of encoder: VideoEncoder.Settings, _ limits: Limits) -> Problem {
+    let limit = "max_codec_memory, \(limits.maxCodecMemory) bytes"
+    let size = "\(encoder.width)x\(encoder.height)"
+    var least = encoder
+    least.threads = 1
+    let picture = pictureBytes(of: least, for: .ultrafast)
+    let fewest = picture * (1 + Self.passing(least))
+    guard fewest <= limits.maxCodecMemory else {
+      return .conflict(
+        "width",
+        "Pictures of \(size) are too large for \(limit): the encoder would keep at least "
+          + "\(fewest), by any preset. Ask for smaller pictures.")
+    }
+    // The parameter at fault, and what helps.
+    var ways: [(parameter: String, advice: String)] = []
+    let named = [("refs", references ?? 0, 1), ("bframes", bframes ?? 0, 0)]
+    for (name, value, least) in named.sorted(by: { $0.1 > $1.1 }) where value > least {
+      ways.append((name, "fewer \(name)"))
+    }
+    if preset != .ultrafast { ways.append(("preset", "a faster preset")) }
+    if encoder.threads > 1 { ways.append(("threads", "threads=1")) }
     return .conflict(
-      parameter,
-      "The encoder would keep more than max_codec_memory, \(limits.maxCodecMemory) bytes: a picture "
-        + "takes about \(picture). Ask for fewer refs and bframes, a faster preset, or smaller "
-        + "pictures.")
+      ways.first?.parameter ?? "width",
+      "The encoder would keep more than \(limit): a picture of \(size) takes about "
+        + "\(pictureBytes(of: encoder, for: preset)). Ask for "
+        + "\((ways.map(\.advice) + ["smaller pictures"]).joined(separator: ", or ")).")
   }
 
   /// Refuses more reference frames than any level has room for (H.264 table A-1).

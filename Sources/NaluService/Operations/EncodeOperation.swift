@@ -56,6 +56,8 @@ package struct EncodeOperation: Operation, ~Copyable {
     return PictureWork(width: video.width, height: video.height, factor: factor).isLarge
   }
 
+  package var codecBytes: Int { opening.map(settings.codecBytes) ?? .max }
+
   package mutating func push(_ block: Block) throws(Problem) {
     try reader.push(block)
     if session == nil, let video = reader.video, let contentLength, !reader.isY4M {

@@ -18,6 +18,10 @@ package protocol Operation: ~Copyable, Sendable {
   /// A step on a picture is likely to be slow, by what is known now. Looked at after every step.
   var isLarge: Bool { get }
 
+  /// Bytes that the codec takes at most, about; `.max` when that is not known, or matters to nobody
+  /// because the codec never waits for input. Looked at after every step.
+  var codecBytes: Int { get }
+
   /// Bytes that the operation keeps in memory of what grows with its input; not what belongs to
   /// a codec. Looked at after every step.
   var heldBytes: Int { get }
@@ -45,6 +49,7 @@ package protocol Operation: ~Copyable, Sendable {
 extension Operation where Self: ~Copyable {
   package mutating func endOfStoppedInput() throws(Problem) { try endOfInput() }
   package var isLarge: Bool { false }
+  package var codecBytes: Int { .max }
   package var heldBytes: Int { 0 }
   package mutating func pushSecond(_ block: Block) throws(Problem) {}
 }

@@ -48,6 +48,7 @@ import Testing
       var next: Int?
       while next == nil, monotonicNanoseconds() < deadline {
         next = jobs.indices.first { !order.contains($0) && isAdmitted(jobs[$0]) }
+        if next == nil { usleepShortly() }
       }
       guard let next else { break }
       order.append(next)
@@ -80,9 +81,37 @@ import Testing
 
   @Test func whoeverCameFirstIsPassedOverThreeTimesAtMost() {
     let holder = start(.trickling, in: harness)
+    let full = (0..<3).map { _ in start(.full, in: harness) }
+    let gauge = CountingOperation.Gauge()
+    let complete = (0..<7).map { _ in
+      harness.start(CountingOperation(steps: .max, gauge: gauge)).job
+    }
+    for job in complete { job.endInput() }
+    #expect(order(full + complete, after: holder) == [3, 4, 5, 0, 6, 7, 8, 1, 9, 2])
+  }
+
+  /// A block costs a client little.
+  @Test func tricklesComeLastHoweverLongTheyHaveWaited() {
+    let holder = start(.trickling, in: harness)
     let uploads = [Upload](repeating: .trickling, count: 3) + [Upload](repeating: .full, count: 7)
     let jobs = uploads.map { start($0, in: harness) }
-    #expect(order(jobs, after: holder) == [3, 4, 5, 0, 6, 7, 8, 1, 9, 2])
+    #expect(order(jobs, after: holder) == [3, 4, 5, 6, 7, 8, 9, 0, 1, 2])
+  }
+
+  @Test func tricklesDoNotFillTheQueue() {
+    let harness = JobHarness(jobs: 1, queue: 2)
+    let trickles = (0..<6).map { _ in start(.trickling, in: harness) }
+    #expect(harness.admission.figures == (1, 5))
+    #expect(harness.admission.idleFigures == (0, 5))
+    #expect(!harness.admission.isFull)
+    let first = start(.full, in: harness)
+    #expect(!harness.admission.isFull)
+    trickles[5].endInput()
+    #expect(harness.admission.figures == (1, 6))
+    #expect(harness.admission.isFull)
+    first.cancel()
+    #expect(!harness.admission.isFull)
+    for job in trickles { job.cancel() }
   }
 
   @Test func aTrickleThatIsCompletedWhileItWaitsGoesFirst() {
@@ -123,20 +152,6 @@ import Testing
     jobs.append(start(.full, isLarge: true, in: harness))
     #expect(harness.admission.isFull)
     for job in jobs { job.cancel() }
-  }
-
-  /// Whoever gives up a slot in vain need not.
-  @Test func onlyJobsThatCouldHaveASlotContendForIt() {
-    let harness = JobHarness(jobs: 2, queue: 100)
-    let small = start(.full, in: harness)
-    let large = (0..<2).map { _ in start(.full, isLarge: true, in: harness) }
-    func contenders() -> [Int] {
-      ([small] + large).map { harness.admission.contenders(for: $0) }
-    }
-    #expect(contenders() == [0, 1, 0])
-    let second = start(.full, in: harness)
-    #expect(contenders() == [1, 2, 0])
-    for job in [small, second] + large { job.cancel() }
   }
 
   @Test func theOnlySlotIsForLargePicturesToo() {

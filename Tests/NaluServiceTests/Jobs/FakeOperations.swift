@@ -10,6 +10,7 @@ struct RepeatingOperation: ~Copyable, Operation {
   var blockSize = 1024
   var isExpensive = false
   var isLarge = false
+  var codecBytes: Int
   var heldBytes = 0
   var times = 1
   var start = Answer.Start.whenReady
@@ -22,8 +23,10 @@ struct RepeatingOperation: ~Copyable, Operation {
 
   init(
     blockSize: Int = 1024, isExpensive: Bool = false, isLarge: Bool = false, times: Int = 1,
-    start: Answer.Start = .whenReady, failure: Problem? = nil, atEnd: Bool = false
+    start: Answer.Start = .whenReady, failure: Problem? = nil, atEnd: Bool = false,
+    codecBytes: Int = .max
   ) {
+    self.codecBytes = codecBytes
     self.atEnd = atEnd
     self.blockSize = blockSize
     self.isExpensive = isExpensive

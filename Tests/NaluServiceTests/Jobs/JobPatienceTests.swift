@@ -4,7 +4,7 @@ import Testing
 
 @testable import NaluService
 
-/// Clients that keep a codec idle while others wait for one.
+/// Jobs that wait for their reader, or for their turn.
 @Suite struct JobPatienceTests {
   /// Whether the other comes when the job waits already or, as likely, before that.
   @Test(arguments: [false, true])
@@ -29,37 +29,6 @@ import Testing
     #expect(result.allSatisfy { $0 == 7 })
     job.cancel()
     #expect(harness.spoolDirectory.usedBytes == 0)
-  }
-
-  /// The more wait, the sooner.
-  @Test(arguments: [(1, 30), (2, 15), (10, 3), (15, 2), (1000, 2)])
-  func anUploadThatKeepsACodecIdleIsGivenUpWhenOthersWait(count: Int, patience: Int) throws {
-    let harness = JobHarness(jobs: 1, queue: 4)
-    let (job, client) = harness.start(RepeatingOperation(blockSize: 1, isExpensive: true))
-    let isTaken = job.offer([1].span)
-    #expect(isTaken)
-    while harness.workQueue.figures.running > 0 || harness.workQueue.figures.steps < 1 {}
-    job.othersWait(count, for: patience - 1)
-    #expect(harness.admission.figures.admitted == 1)
-    job.othersWait(count, for: 1)
-    guard case .problem(let problem) = try #require(client.waitForAnswer()) else {
-      Issue.record("expected a problem")
-      return
-    }
-    #expect(problem.code == .uploadStalled)
-    #expect(harness.admission.figures.admitted == 0)
-  }
-
-  @Test func anUploadMayBeSlowWhenNobodyWaits() {
-    let harness = JobHarness(jobs: 1, queue: 4)
-    let (job, _) = harness.start(RepeatingOperation(blockSize: 1, isExpensive: true))
-    let isTaken = job.offer([1].span)
-    #expect(isTaken)
-    while harness.workQueue.figures.running > 0 || harness.workQueue.figures.steps < 1 {}
-    job.othersWait(0, for: 1_000_000)
-    #expect(harness.admission.figures.admitted == 1)
-    #expect(job.report.failure == nil)
-    job.cancel()
   }
 
   /// No step comes to a job that waits for a codec, so that its time must be looked at from outside.

@@ -52,6 +52,44 @@ import Testing
     }
   }
 
+  /// What is advised helps.
+  @Test(
+    arguments: [
+      (512, "&preset=ultrafast", "width", ["8192x4352", "smaller pictures"], ["preset="]),
+      (512, "&preset=placebo&refs=5", "width", ["8192x4352", "any preset"], ["refs", "threads"]),
+      (600, "&preset=ultrafast&threads=2", "threads", ["threads=1"], ["preset", "refs"]),
+      (600, "&preset=slow&threads=1&refs=4", "refs", ["fewer refs", "faster preset"], ["threads"]),
+      (1400, "&preset=placebo&threads=1&bframes=9&realtime=0", "bframes", ["fewer bframes"], []),
+    ])
+  func aRefusalNamesWhatIsAtFault(
+    mebibytes: Int, query: String, parameter: String, says: [String], says not: [String]
+  ) throws {
+    var limits = Limits()
+    limits.maxCodecMemory = mebibytes << 20
+    limits.maxThreads = 2
+    let settings = try EncodeSettings.query("width=8192&height=4352\(query)")
+    let video = try #require(settings.rawVideo())
+    let problem = #expect(throws: Problem.self) {
+      try settings.encoderSettings(for: video, limits: limits)
+    }
+    #expect(problem?.code == .conflictingParameters && problem?.parameter == parameter)
+    let detail = problem?.detail ?? ""
+    for word in says { #expect(detail.contains(word)) }
+    for word in not { #expect(!detail.contains(word)) }
+  }
+
+  @Test(
+    arguments: [
+      ("&preset=medium", 46), ("&preset=medium&realtime=1", 3), ("&preset=ultrafast", 1),
+      ("&preset=medium&bframes=0&refs=1", 41),
+    ])
+  func whatAnEncoderTakesIsKnownBeforeItIsOpened(query: String, pictures: Int) throws {
+    let operation = try EncodeOperation(
+      EncodeSettings.query("width=640&height=480&threads=1\(query)"), limits: Limits(),
+      spoolDirectory: SpoolDirectory(path: "/tmp", capacity: 0, memory: 0))
+    #expect(operation.codecBytes == 8 << 20 + 640 * 480 * 4 * (pictures + 3))
+  }
+
   @Test func theEncoderIsToldHowFarToLook() throws {
     var settings = try Self.settings(64, 64, "&preset=medium&threads=1")
     settings.lookahead = 7
