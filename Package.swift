@@ -71,7 +71,9 @@ let package = Package(
         "NaluService", "H264", "Container", "Codec", "HTTP", "TestSupport", "Platform",
       ],
       swiftSettings: house),
-    .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: house),
+    .target(
+      name: "TestSupport", dependencies: ["Platform"], path: "Tests/TestSupport",
+      swiftSettings: house),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -117,6 +117,11 @@ package enum Sockets {
     }
   }
 
+  /// Lets whoever waits for bytes sleep until that many are there, or no more will come.
+  package static func setWakeThreshold(_ descriptor: Int32, _ bytes: Int) {
+    set(descriptor, SOL_SOCKET, SO_RCVLOWAT, Int32(clamping: bytes))
+  }
+
   /// Ends both directions; whoever waits for the socket wakes up.
   package static func endBoth(_ descriptor: Int32) {
     shutdown(descriptor, Int32(SHUT_RDWR))

@@ -1,6 +1,6 @@
-import Glibc
 import HTTP
 import Platform
+import TestSupport
 
 /// A handler made of closures, which remembers what it saw.
 final class Service: RequestHandler {
@@ -131,16 +131,6 @@ extension Box where Value: Upload {
       return .receive(upload)
     }
   }
-}
-
-/// Waits until `condition` holds; false when it never does.
-func eventually(_ condition: () -> Bool) -> Bool {
-  let deadline = monotonicNanoseconds() + 20_000_000_000
-  while monotonicNanoseconds() < deadline {
-    if condition() { return true }
-    usleep(2_000)
-  }
-  return condition()
 }
 
 /// Bytes in which no two stretches are alike: every thousandth begins with its number.

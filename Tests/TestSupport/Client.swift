@@ -182,6 +182,3 @@ package final class Client {
     return reply(toHead: text.hasPrefix("HEAD "))
   }
 }
-
-/// Long enough for the bytes before and after to arrive apart.
-package func usleepShortly() { usleep(500) }

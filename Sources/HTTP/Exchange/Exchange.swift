@@ -55,6 +55,7 @@ package final class Exchange {
     var ending: Outcome?
     /// Bytes of the upload to come; nil when that is not known.
     var remaining: Int?
+    var wakeThreshold = WakeThreshold()
     /// What is left of the client's time in this stage.
     var pace: Pace
     /// Bytes that the client had acknowledged when the sweep last looked.

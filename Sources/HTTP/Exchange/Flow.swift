@@ -167,6 +167,7 @@ extension Exchange {
       state.pace.progressed(by: taken)
       state.drain?.progressed(by: taken)
       state.remaining = state.remaining.map { $0 - taken }
+      state.wakeThreshold.progressed(connection.descriptor, remaining: state.remaining)
       return left == 0 || sleep(&state)
     }
   }

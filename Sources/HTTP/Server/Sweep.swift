@@ -43,6 +43,9 @@ extension Exchange {
     let isTooSlow = state.withLock { state -> Bool in
       guard state.stage != .over, state.ending == nil else { return false }
       if state.stage == .receiving {
+        if !state.isSuspended {
+          state.wakeThreshold.look(connection.descriptor, remaining: state.remaining)
+        }
         loseDrainPatience(&state, at: now)
         if state.lastWord != nil || state.hasSaidLastWord {
           insist(&state)

@@ -159,13 +159,4 @@ import Testing
     #expect(harness.admission.figures == (1, 0))
     job.cancel()
   }
-
-  private func eventually(_ condition: () -> Bool) -> Bool {
-    let deadline = monotonicNanoseconds() + 10_000_000_000
-    while monotonicNanoseconds() < deadline {
-      if condition() { return true }
-      usleepShortly()
-    }
-    return condition()
-  }
 }

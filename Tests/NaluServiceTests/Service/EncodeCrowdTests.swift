@@ -33,7 +33,7 @@ import Testing
       client.send(Array(Self.frames[..<(size * (2 + number * 2 + round) + 7)]))
       return client
     }
-    while running.service.admission.figures.admitted < 8 { usleepShortly() }
+    try #require(eventually { running.service.admission.figures.admitted >= 8 })
 
     for (number, client) in clients.enumerated() {
       let ending = Ending.allCases[number % Ending.allCases.count]

@@ -204,7 +204,7 @@ import TestSupport
     }
     #expect(read < 40 << 20)
     #expect(running.becomesIdle())
-    while !running.log.contains(where: { $0.contains("timed-out") }) { usleepShortly() }
+    try #require(eventually { running.log.contains(where: { $0.contains("timed-out") }) })
   }
 
   @Test func anIdleConnectionIsClosed() throws {

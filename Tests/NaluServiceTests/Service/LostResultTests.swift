@@ -31,7 +31,7 @@ import TestSupport
       #expect(reply.status == 200 && !reply.isComplete)
     }
     #expect(running.becomesIdle())
-    while running.log.isEmpty { usleepShortly() }
+    try #require(eventually { !running.log.isEmpty })
     #expect(running.log.last?.contains("\"code\":\"internal\"") == true)
   }
 }

@@ -32,7 +32,7 @@ import TestSupport
     let client = running.connect()
     client.send(head("POST", "/encode?width=32&height=32", length: frames.count))
     client.send(Array(frames.prefix(2000)))
-    while running.service.registry.count == 0 { usleepShortly() }
+    try #require(eventually { running.service.registry.count > 0 })
     running.service.registry.drain()
     #expect(running.request("GET", "/readyz").status == 503)
     let refused = running.post("/inspect", [1])
@@ -50,14 +50,14 @@ import TestSupport
     let client = running.connect()
     client.send(head("POST", "/encode?width=32&height=32", length: frames.count))
     client.send(Array(frames.prefix(2000)))
-    while running.service.registry.count == 0 { usleepShortly() }
+    try #require(eventually { running.service.registry.count > 0 })
     let isDown = DispatchSemaphore(value: 0)
     let (service, server) = (running.service, running.server)
     DispatchQueue(label: "shut down").async {
       service.shutDown(server)
       isDown.signal()
     }
-    while !service.registry.isDraining { usleepShortly() }
+    try #require(eventually { service.registry.isDraining })
     #expect(running.request("GET", "/healthz").status == 200)
     #expect(running.request("GET", "/readyz").status == 503)
     #expect(running.post("/decode", [1]).string("code") == "draining")
@@ -84,7 +84,7 @@ import TestSupport
     #expect(reply.header("Server-Timing") != nil)
     let id = try #require(reply.header("Nalu-Job-Id"))
     #expect(running.becomesIdle())
-    while !running.log.contains(where: { $0.contains(id) }) { usleepShortly() }
+    try #require(eventually { running.log.contains(where: { $0.contains(id) }) })
     let line = try #require(running.log.first { $0.contains(id) })
     for part in [
       "\"operation\":\"inspect\"", "\"status\":408", "\"code\":\"upload-stalled\"",
@@ -98,7 +98,7 @@ import TestSupport
     let running = try RunningService()
     _ = running.post("/inspect", Array("text".utf8), headers: ["X-Request-Id: abc"])
     #expect(running.becomesIdle())
-    while running.log.isEmpty { usleepShortly() }
+    try #require(eventually { !running.log.isEmpty })
     let line = try #require(running.log.first)
     for part in [
       "\"operation\":\"inspect\"", "\"request_id\":\"abc\"", "\"bytes_in\":4", "\"status\":422",
@@ -114,7 +114,7 @@ import TestSupport
     _ = running.request(
       "POST", "/inspect?%22%0A%7B%22job%22:=%22%0D%0A%5C", headers: ["X-Request-Id: \"\\"],
       body: [1])
-    while running.log.isEmpty { usleepShortly() }
+    try #require(eventually { !running.log.isEmpty })
     let line = try #require(running.log.first)
     #expect(!line.contains { $0.isNewline })
     #expect(line.contains(#""parameters":{"\"\n{\"job\":":"\"\r\n\\"}"#))
@@ -127,7 +127,7 @@ import TestSupport
     let running = try RunningService()
     let marks = String(repeating: "%CC%81", count: 3000)
     _ = running.request("POST", "/inspect?a=%C2%9B31m%7F%C2%B0&b=x\(marks)", body: [1])
-    while running.log.isEmpty { usleepShortly() }
+    try #require(eventually { !running.log.isEmpty })
     let line = try #require(running.log.first)
     #expect(line.contains(#""a":"\u009b31m\u007f°""#), "\(line.utf8.count)")
     #expect(line.utf8.count < 1000)
@@ -165,11 +165,11 @@ import TestSupport
     let running = try RunningService()
     let client = running.connect()
     client.send(head("POST", "/inspect", length: 1000) + "abc")
-    while running.service.registry.count == 0 { usleepShortly() }
+    try #require(eventually { running.service.registry.count > 0 })
     client.reset()
     #expect(running.becomesIdle())
     // The server may have a line of its own for it.
-    while !running.log.contains(where: { $0.contains("\"operation\"") }) { usleepShortly() }
+    try #require(eventually { running.log.contains(where: { $0.contains("\"operation\"") }) })
     let line = running.log.first { $0.contains("\"operation\"") }
     #expect(line?.contains("\"status\":0,") == true)
     let page = running.request("GET", "/metrics").text
@@ -182,7 +182,8 @@ import TestSupport
     let frames = movingFrames(width: 32, height: 32, count: 2)
     let replies = (0..<3).map { _ in running.post("/encode?width=32&height=32", frames) }
     #expect(running.becomesIdle())
-    while running.log.count(where: { $0.contains("\"operation\"") }) < 3 { usleepShortly() }
+    try #require(
+      eventually { running.log.count(where: { $0.contains("\"operation\"") }) >= 3 })
     for reply in replies {
       let id = try #require(reply.header("Nalu-Job-Id"))
       let said = running.log.filter { $0.contains("\"module\":\"libx264\"") }
@@ -201,9 +202,10 @@ import TestSupport
     #expect(reply.status == 200)
     #expect(running.becomesIdle())
     let id = try #require(reply.header("Nalu-Job-Id"))
-    while !running.log.contains(where: {
-      $0.contains("\"operation\":\"decode\"") && $0.contains(id)
-    }) { usleepShortly() }
+    try #require(
+      eventually {
+        running.log.contains { $0.contains("\"operation\":\"decode\"") && $0.contains(id) }
+      })
     let said = running.log.filter {
       $0.hasPrefix("{\"job\":\"\(id)\"") && $0.contains("\"module\"")
     }
