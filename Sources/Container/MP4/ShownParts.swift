@@ -54,6 +54,12 @@ package struct ShownParts: Sendable {
   /// When the first of them is shown, in ticks of the track.
   package var start: Int { parts[0].start }
 
+  /// What it takes to find out which samples are needed.
+  package var passesTimesSamples: Int {
+    let (product, overflows) = passes.count.multipliedReportingOverflow(by: table.sampleCount)
+    return overflows ? .max : product
+  }
+
   /// Bytes of memory that the tables take.
   package var heldBytes: Int { table.bytes }
 

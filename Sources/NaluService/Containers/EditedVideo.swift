@@ -20,8 +20,11 @@ struct EditedVideo: Sendable {
   /// Bytes that a list may show, for each byte of the upload, and at least.
   private static let mostShown = 8
   private static let leastBound = 64 << 20
-  /// NAL units of a sample among which its first slice is looked for.
+  /// Samples that are looked at in all passes together, for each that may be shown.
+  private static let mostLookedAt = 32
+  /// NAL units of a sample among which its first slice is looked for, and of all samples together.
   private static let searchedUnits = 64
+  private static let mostSearchedUnits = 1 << 20
 
   /// - Parameters:
   ///   - shown: What the list says.
@@ -33,16 +36,18 @@ struct EditedVideo: Sendable {
   init(
     _ shown: ShownParts, _ upload: SpooledUpload, track: Int, lengthSize: Int, _ limits: Limits
   ) throws(Problem) {
+    let mostLookedAt = limits.maxNALUnits.multipliedClamped(by: Self.mostLookedAt)
+    guard shown.passesTimesSamples <= mostLookedAt else {
+      throw Self.shownTooOften("samples are looked at", mostLookedAt, "times")
+    }
+    var unitsLeft = Self.mostSearchedUnits
     let samples = EditedSamples(shown) { offset, size in
-      Self.isIndependent(upload, offset, size, lengthSize)
+      Self.isIndependent(upload, offset, size, lengthSize, &unitsLeft)
     }
     guard samples.count <= limits.maxNALUnits else { throw .tooManyPackets(limits.maxNALUnits) }
     let most = max(Self.leastBound, upload.count.multipliedClamped(by: Self.mostShown))
     guard samples.isInOnePass || samples.bytes <= most else {
-      throw Problem(
-        .unsupportedFeature,
-        "The edit list shows parts of the media so often that they have more than \(most) bytes.",
-        members: [.init("feature", "edit list"), .init("limit", most)])
+      throw Self.shownTooOften("they have", most, "bytes")
     }
     self.samples = samples
     self.upload = upload
@@ -50,6 +55,13 @@ struct EditedVideo: Sendable {
     maxSampleBytes = limits.maxSampleBytes
     start = shown.start
     isInOnePass = samples.isInOnePass
+  }
+
+  private static func shownTooOften(_ what: String, _ most: Int, _ unit: String) -> Problem {
+    Problem(
+      .unsupportedFeature,
+      "The edit list shows parts of the media so often that \(what) more than \(most) \(unit).",
+      members: [.init("feature", "edit list"), .init("limit", most)])
   }
 
   /// The next sample; nil when there is no more.
@@ -78,12 +90,14 @@ struct EditedVideo: Sendable {
 
   /// The first slice of the sample is of an IDR picture.
   private static func isIndependent(
-    _ upload: SpooledUpload, _ offset: Int, _ size: Int, _ lengthSize: Int
+    _ upload: SpooledUpload, _ offset: Int, _ size: Int, _ lengthSize: Int,
+    _ unitsLeft: inout Int
   ) -> Bool {
     guard offset <= upload.count - min(size, upload.count) else { return false }
     var position = offset
     let end = offset + min(size, upload.count)
-    for _ in 0..<searchedUnits where position + lengthSize < end {
+    for _ in 0..<searchedUnits where position + lengthSize < end && unitsLeft > 0 {
+      unitsLeft -= 1
       let head = upload.bytes(at: position, count: lengthSize + 1)
       guard head.count == lengthSize + 1 else { return false }
       let type = NALUnitType(header: head[lengthSize])

@@ -82,4 +82,15 @@ import Testing
     #expect(problem?.code == .tooManyNALUnits)
     _ = try decode(EditedFile.make(media(.closed), Array(edits.prefix(3))), limits: limits)
   }
+
+  /// Nor take long over it: 50 samples, looked at 30 times.
+  @Test func passesThroughManySamplesAreRefused() throws {
+    var limits = Limits()
+    limits.maxNALUnits = 40
+    let edits = Array(repeating: EditedFile.Edit(first: 0, count: 1), count: 30)
+    let file = try EditedFile.make(media(.closed), edits)
+    let problem = #expect(throws: Problem.self) { try decode(file, limits: limits) }
+    #expect(problem?.code == .unsupportedFeature)
+    #expect(problem?.detail.contains("samples are looked at") == true)
+  }
 }
