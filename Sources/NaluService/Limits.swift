@@ -39,6 +39,8 @@ package struct Limits: Equatable, Sendable {
     max(2, codecPatience / (max(1, jobs) * max(1, codecs)))
   }
 
+  /// Nanoseconds for which an upload that trickles counts for the queue, and keeps its codec to itself.
+  package static let codecGrace: UInt64 = 5_000_000_000
   /// Nanoseconds from which on a step is slow: it must not be waited for.
   package static let slowStep: UInt64 = 250_000_000
   /// Upload blocks that wait in memory for a worker, per job.

@@ -28,7 +28,8 @@ package final class Service: Sendable {
     let limits = configuration.limits
     workQueue = WorkQueue(workers: limits.workers)
     admission = Admission(
-      slots: limits.jobs, queueLimit: limits.queue, lentLimit: limits.maxCodecMemory)
+      slots: limits.jobs, queueLimit: limits.queue, lentLimit: limits.maxCodecMemory,
+      grace: Limits.codecGrace)
     spoolDirectory = SpoolDirectory(
       path: configuration.spoolDirectory, capacity: limits.maxSpool,
       memory: limits.maxMemory)

@@ -10,8 +10,8 @@ package struct OpenAPIDocument {
   private static let description =
     "A request target may have 30000 bytes, less 64 for each parameter and field beyond the first; 414 "
     + "beyond that, 431 for a head beyond 30 KiB with them. 429 when as many jobs wait for a codec as "
-    + "may, and as far as their uploads go: one whose upload trickles does not count, and waits behind "
-    + "the others. 408 for an upload that is too slow, or keeps an encoder idle that others wait for."
+    + "may; one whose upload trickles counts for five seconds, and waits behind the "
+    + "others. 408 for an upload that is too slow, or keeps an encoder idle that others wait for."
 
   /// The whole document, OpenAPI 3.1.
   package var yaml: String {

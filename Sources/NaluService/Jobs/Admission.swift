@@ -5,8 +5,9 @@ internal import Platform
 ///
 /// Of those that wait, the one goes first that will keep its client's pace least: whose upload is
 /// complete, then of which as much is there as may be; whoever of them came first is passed over three
-/// times at most. Uploads that trickle come last, and do not count as waiting: few bytes from many
-/// clients shall not fill the queue. Large pictures never get the last slot.
+/// times at most. Uploads that trickle come last, and count for the queue only as long as they are
+/// young: few bytes from many clients shall not fill it for long. Large pictures never get the last
+/// slot.
 ///
 /// A codec that its client keeps idle is lent out (`CodecLending`).
 package final class Admission: Sendable {
@@ -24,15 +25,18 @@ package final class Admission: Sendable {
   struct Applicant {
     let job: Job
     let isLarge: Bool
+    /// When its first block was there, in nanoseconds.
+    let since: UInt64
     var readiness = Readiness.trickling
 
-    /// It counts as one that waits.
+    /// It has a claim, whatever its client does next.
     var isPressing: Bool { readiness > .trickling }
   }
 
   struct Holder {
     let job: Job
     let isLarge: Bool
+    let since: UInt64
     var idleness: Idleness
     /// Bytes of the codec when its slot is lent to another job; nil when it is not.
     var lentBytes: Int?
@@ -57,23 +61,27 @@ package final class Admission: Sendable {
   package let queueLimit: Int
   /// Bytes of all lent codecs together.
   let lentLimit: Int
+  /// Nanoseconds for which a job whose upload trickles is treated as any other.
+  private let grace: UInt64
   let state = Lock(State())
 
-  package init(slots: Int, queueLimit: Int, lentLimit: Int) {
+  package init(slots: Int, queueLimit: Int, lentLimit: Int, grace: UInt64) {
     self.slots = slots
     self.queueLimit = queueLimit
     self.lentLimit = lentLimit
+    self.grace = grace
   }
 
   /// True when the job may go on now; false when it has been put into the line, and `leave` will
   /// hand it to its `admit` later. `isLarge`: a picture may take it long.
   func enter(_ job: Job, isLarge: Bool) -> Bool {
+    let now = monotonicNanoseconds()
     let holders = state.withLock { state -> [Holder]? in
       guard state.taken < slots, !isLarge || hasPlaceForLarge(state) else {
-        state.waiting.append(Applicant(job: job, isLarge: isLarge))
+        state.waiting.append(Applicant(job: job, isLarge: isLarge, since: now))
         return state.holders
       }
-      hold(job, isLarge: isLarge, &state)
+      hold(Applicant(job: job, isLarge: isLarge, since: now), &state)
       return nil
     }
     guard let holders else { return true }
@@ -81,10 +89,15 @@ package final class Admission: Sendable {
     return false
   }
 
-  private func hold(_ job: Job, isLarge: Bool, _ state: inout State) {
+  private func hold(_ applicant: Applicant, _ state: inout State) {
     state.holders.append(
-      Holder(job: job, isLarge: isLarge, idleness: Idleness(at: monotonicNanoseconds())))
+      Holder(
+        job: applicant.job, isLarge: applicant.isLarge, since: applicant.since,
+        idleness: Idleness(at: monotonicNanoseconds())))
   }
+
+  /// A job that has been there since `since` is young.
+  func isYoung(_ since: UInt64, at now: UInt64) -> Bool { now < since + grace }
 
   /// An admitted job gives its slot up; those that wait for it get it.
   func leave(_ job: Job) {
@@ -133,7 +146,7 @@ package final class Admission: Sendable {
     }
     state.timesPassed = chosen == oldest ? 0 : state.timesPassed + 1
     let next = state.waiting.remove(at: chosen)
-    hold(next.job, isLarge: next.isLarge, &state)
+    hold(next, &state)
     return next.job
   }
 
@@ -144,10 +157,11 @@ package final class Admission: Sendable {
   /// As many jobs wait as may: the next request for a codec is refused. Twice as many may wait while
   /// there is a slot, which large pictures do not get.
   package var isFull: Bool {
-    state.withLock { state in
-      let pressing = state.pressing
+    let now = monotonicNanoseconds()
+    return state.withLock { state in
+      let count = state.waiting.count { $0.isPressing || isYoung($0.since, at: now) }
       let hasSlot = state.taken < slots
-      return pressing >= (hasSlot ? 2 * queueLimit : queueLimit) && (!hasSlot || pressing > 0)
+      return count >= (hasSlot ? 2 * queueLimit : queueLimit) && (!hasSlot || count > 0)
     }
   }
 

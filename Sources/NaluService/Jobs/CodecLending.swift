@@ -22,7 +22,7 @@ extension Admission {
         state.holders[index].idleness.look(at: now, waited: use.waited)
         if state.holders[index].idleness.isLow { state.holders[index].lentBytes = nil }
       }
-      lend(&state, bytes: zip(jobs, uses).map { (job: $0, bytes: $1.bytes) })
+      lend(&state, at: now, bytes: zip(jobs, uses).map { (job: $0, bytes: $1.bytes) })
       return (admitNext(&state), patienceIsOver(&state))
     }
     for job in admitted { job.admit() }
@@ -30,12 +30,13 @@ extension Admission {
   }
 
   /// Lends the slots of codecs that are idle, as far as memory goes.
-  private func lend(_ state: inout State, bytes: [(job: Job, bytes: Int)]) {
+  private func lend(_ state: inout State, at now: UInt64, bytes: [(job: Job, bytes: Int)]) {
     var count = state.holders.count(where: { $0.isLent })
     var room = lentLimit - state.holders.reduce(0) { $0 + ($1.lentBytes ?? 0) }
     for (job, bytes) in bytes where count < queueLimit && bytes <= room {
       guard let index = state.holders.firstIndex(where: { $0.job === job }),
         !state.holders[index].isLent, !state.holders[index].isLarge,
+        !isYoung(state.holders[index].since, at: now),
         state.holders[index].idleness.isHigh
       else { continue }
       state.holders[index].lentBytes = bytes
@@ -90,8 +91,8 @@ extension Job {
       fail(
         Problem(
           .uploadStalled,
-          "Of the time that the upload had an encoder, it kept that idle for \(seconds) seconds; "
-            + "others wait for it."),
+          "Others wait for the encoder, which this upload kept idle for \(seconds) of the seconds that "
+            + "it had it. Send the upload faster, or again when less is going on."),
         &state)
     }
   }

@@ -114,6 +114,21 @@ import Testing
     for job in trickles { job.cancel() }
   }
 
+  /// A job is ready, and has its place in the queue, when its first block is there.
+  @Test func youngTricklesFillTheQueue() {
+    let harness = JobHarness(jobs: 1, queue: 2, grace: .max / 2)
+    let trickles = (0..<2).map { _ in start(.trickling, in: harness) }
+    #expect(!harness.admission.isFull)
+    let last = start(.trickling, in: harness)
+    #expect(harness.admission.isFull)
+    // Nor is a codec lent that was just taken.
+    harness.admission.look(at: monotonicNanoseconds() + 1_000_000_000)
+    #expect(harness.admission.idleFigures.lent == 0)
+    last.cancel()
+    #expect(!harness.admission.isFull)
+    for job in trickles { job.cancel() }
+  }
+
   @Test func aTrickleThatIsCompletedWhileItWaitsGoesFirst() {
     let holder = start(.trickling, in: harness)
     let jobs = (0..<4).map { _ in start(.trickling, in: harness) }

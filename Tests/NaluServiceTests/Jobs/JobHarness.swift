@@ -12,12 +12,12 @@ struct JobHarness {
 
   init(
     workers: Int = 2, jobs: Int = 8, queue: Int = 8, maxSpool: Int = 1 << 30,
-    memory: Int = 1 << 30, lentLimit: Int = 1 << 30,
+    memory: Int = 1 << 30, lentLimit: Int = 1 << 30, grace: UInt64 = 0,
     limits: Limits = .init()
   ) {
     self.limits = limits
     workQueue = WorkQueue(workers: workers)
-    admission = Admission(slots: jobs, queueLimit: queue, lentLimit: lentLimit)
+    admission = Admission(slots: jobs, queueLimit: queue, lentLimit: lentLimit, grace: grace)
     spoolDirectory = SpoolDirectory(path: "/tmp", capacity: maxSpool, memory: memory)
   }
 
