@@ -61,16 +61,10 @@ package final class WorkQueue: Sendable {
 
   /// Changes the state, then begins all steps that may begin now.
   private func beginSteps(after change: (inout State) -> Void) {
-    let turn = state.withLock { state in
+    var turn = state.withLock { state in
       change(&state)
       return takeFirst(&state)
     }
-    if let turn { begin(turn) }
-  }
-
-  /// Begins a step, and all others that may begin.
-  private func begin(_ turn: Turn) {
-    var turn = Optional(turn)
     while let next = turn {
       queue.async { self.run(next) }
       turn = state.withLock { takeFirst(&$0) }
@@ -101,20 +95,11 @@ package final class WorkQueue: Sendable {
       || state.running[...stepClass.rawValue].allSatisfy { $0 == 0 }
   }
 
-  /// Runs a step, and then what may begin because of it: the first of that on this thread, which has
-  /// a job that goes on in its caches.
   private func run(_ turn: Turn) {
-    var turn = turn
-    while true {
-      let next = turn.job.runStep() ? turn.job.stepClass : nil
-      let (first, second) = state.withLock { state in
-        state.running[turn.stepClass.rawValue] -= 1
-        if let next { append(turn.job, next, to: &state) }
-        return (takeFirst(&state), takeFirst(&state))
-      }
-      guard let first else { return }
-      if let second { begin(second) }
-      turn = first
+    let next = turn.job.runStep() ? turn.job.stepClass : nil
+    beginSteps { state in
+      state.running[turn.stepClass.rawValue] -= 1
+      if let next { append(turn.job, next, to: &state) }
     }
   }
 
