@@ -23,7 +23,7 @@ extension Admission {
         if state.holders[index].idleness.isLow { state.holders[index].lentBytes = nil }
       }
       lend(&state, at: now, bytes: zip(jobs, uses).map { (job: $0, bytes: $1.bytes) })
-      return (admitNext(&state), patienceIsOver(&state))
+      return (admitNext(&state), patienceIsOver(&state, at: now))
     }
     for job in admitted { job.admit() }
     for job in given { job.giveUpCodec() }
@@ -36,8 +36,7 @@ extension Admission {
     for (job, bytes) in bytes where count < queueLimit && bytes <= room {
       guard let index = state.holders.firstIndex(where: { $0.job === job }),
         !state.holders[index].isLent, !state.holders[index].isLarge,
-        !isYoung(state.holders[index].since, at: now),
-        state.holders[index].idleness.isHigh
+        isIdle(state.holders[index], at: now)
       else { continue }
       state.holders[index].lentBytes = bytes
       count += 1
@@ -46,14 +45,14 @@ extension Admission {
   }
 
   /// Jobs that are to give up their codecs, because these are idle, cannot be lent, and others wait.
-  private func patienceIsOver(_ state: inout State) -> [Job] {
-    let stuck = state.holders.filter { !$0.isLent && $0.idleness.isHigh }
+  private func patienceIsOver(_ state: inout State, at now: UInt64) -> [Job] {
+    let idle = state.holders.filter { isIdle($0, at: now) }
+    let stuck = idle.filter { !$0.isLent }
     let contenders = stuck.map { rivals(of: $0, state) }.max() ?? 0
     for index in state.holders.indices {
       state.holders[index].idleness.count(othersWait: contenders > 0)
     }
     guard contenders > 0 else { return [] }
-    let idle = state.holders.filter { $0.idleness.isHigh }
     let patience = Limits.codecPatience(whileWaiting: contenders, idle: idle.count)
     // Another can be lent in the place of one that is given up.
     let isSmallStuck = stuck.contains { !$0.isLarge }
@@ -65,6 +64,11 @@ extension Admission {
       }
       .sorted { $0.idleness.share > $1.idleness.share }
       .prefix(min(contenders, stuck.count)).map(\.job)
+  }
+
+  /// A young job may yet show what it does with its codec.
+  private func isIdle(_ holder: Holder, at now: UInt64) -> Bool {
+    holder.idleness.isHigh && !isYoung(holder.since, at: now)
   }
 
   /// Waiting jobs that could have the slot of `holder`.
@@ -91,8 +95,8 @@ extension Job {
       fail(
         Problem(
           .uploadStalled,
-          "Others wait for the encoder, which this upload kept idle for \(seconds) of the seconds that "
-            + "it had it. Send the upload faster, or again when less is going on."),
+          "The upload kept an encoder idle for \(seconds) seconds in all, and others wait for one. "
+            + "Send it faster, or again later."),
         &state)
     }
   }

@@ -72,25 +72,30 @@ import Testing
     }
   }
 
-  /// A list must not make much of a small file.
-  @Test func partsThatAreShownTooOftenAreRefused() throws {
+  /// A list must not make much of a small file, nor take long over it: 30 parts of 50 samples, which
+  /// are all looked at for each.
+  @Test(
+    arguments: [
+      (maxNALUnits: 1000, count: 50, code: Problem.Code.tooManyNALUnits, word: "1000"),
+      (40, 1, .unsupportedFeature, "samples are looked at"),
+    ])
+  func partsThatAreShownTooOftenAreRefused(
+    maxNALUnits: Int, count: Int, code: Problem.Code, word: String
+  ) throws {
     var limits = Limits()
-    limits.maxNALUnits = 1000
-    let edits = Array(repeating: EditedFile.Edit(first: 0, count: 50), count: 30)
+    limits.maxNALUnits = maxNALUnits
+    let edits = Array(repeating: EditedFile.Edit(first: 0, count: count), count: 30)
     let file = try EditedFile.make(media(.closed), edits)
     let problem = #expect(throws: Problem.self) { try decode(file, limits: limits) }
-    #expect(problem?.code == .tooManyNALUnits)
-    _ = try decode(EditedFile.make(media(.closed), Array(edits.prefix(3))), limits: limits)
+    #expect(problem?.code == code)
+    #expect(problem?.detail.contains(word) == true)
   }
 
-  /// Nor take long over it: 50 samples, looked at 30 times.
-  @Test func passesThroughManySamplesAreRefused() throws {
+  /// Few of them are no trouble.
+  @Test func partsThatAreShownAgainMayBeMany() throws {
     var limits = Limits()
-    limits.maxNALUnits = 40
-    let edits = Array(repeating: EditedFile.Edit(first: 0, count: 1), count: 30)
-    let file = try EditedFile.make(media(.closed), edits)
-    let problem = #expect(throws: Problem.self) { try decode(file, limits: limits) }
-    #expect(problem?.code == .unsupportedFeature)
-    #expect(problem?.detail.contains("samples are looked at") == true)
+    limits.maxNALUnits = 1000
+    let edits = Array(repeating: EditedFile.Edit(first: 0, count: 50), count: 3)
+    _ = try decode(EditedFile.make(media(.closed), edits), limits: limits)
   }
 }

@@ -122,6 +122,18 @@ import Testing
     for (job, _) in holders { job.cancel() }
   }
 
+  /// Nor is it lent: that may save it.
+  @Test func aYoungCodecIsNotGivenUp() {
+    let harness = JobHarness(jobs: 1, queue: 100, grace: .max / 2)
+    let (young, _) = trickle(harness, bytes: 1)
+    let others = (0..<100).map { _ in complete(harness).job }
+    for second in [1, 10, 100] { look(harness, after: Double(second)) }
+    #expect(harness.admission.figures == (1, 100))
+    #expect(harness.admission.idleFigures.lent == 0)
+    #expect(young.report.failure == nil)
+    for job in others + [young] { job.cancel() }
+  }
+
   @Test func anUploadMayBeSlowWhenNobodyWaits() {
     let harness = JobHarness(jobs: 1, queue: 4)
     let (job, _) = trickle(harness)
