@@ -34,6 +34,7 @@ struct TrackExtraction: ~Copyable, Sendable {
   /// Reads it instead where an edit list shows several parts of it.
   private var edited: EditedVideo?
   private var hasLookedAround = false
+  private var readsEdited: Bool { hasLookedAround && edited != nil }
 
   /// Packets of all tracks that are looked at for where the presentation begins.
   private static let lookedPackets = 200
@@ -228,11 +229,11 @@ struct TrackExtraction: ~Copyable, Sendable {
   private mutating func next() -> Packet? {
     while true {
       do throws(CodecError) {
-        if hasLookedAround, edited != nil { return try edited?.next() }
+        if readsEdited { return try edited?.next() }
         if let packet = try demuxer.next() { return packet }
         guard selectWholeVideo() else { return nil }
       } catch {
-        if !(hasLookedAround && edited != nil), selectWholeVideo() { continue }
+        if !readsEdited, selectWholeVideo() { continue }
         // What was read so far may still be shown. Running out of memory counts as damage too:
         // libavformat says so of a packet whose stated size is absurd.
         isDamaged = true

@@ -46,13 +46,13 @@ extension Admission {
 
   /// Jobs that are to give up their codecs, because these are idle, cannot be lent, and others wait.
   private func patienceIsOver(_ state: inout State, at now: UInt64) -> [Job] {
-    let idle = state.holders.filter { isIdle($0, at: now) }
-    let stuck = idle.filter { !$0.isLent }
+    let stuck = state.holders.filter { !$0.isLent && isIdle($0, at: now) }
     let contenders = stuck.map { rivals(of: $0, state) }.max() ?? 0
     for index in state.holders.indices {
       state.holders[index].idleness.count(othersWait: contenders > 0)
     }
     guard contenders > 0 else { return [] }
+    let idle = state.holders.filter { isIdle($0, at: now) }
     let patience = Limits.codecPatience(whileWaiting: contenders, idle: idle.count)
     // Another can be lent in the place of one that is given up.
     let isSmallStuck = stuck.contains { !$0.isLarge }
